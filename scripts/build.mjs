@@ -5,15 +5,15 @@
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { minify } from '@swc/core'
 import ncc from '@vercel/ncc'
 import { licences } from './licences.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const build = join(root, 'build')
-const dist = process.argv[2] ? join(process.cwd(), process.argv[2]) : join(root, 'dist')
+const dist = process.argv[2] ? resolve(process.argv[2]) : join(root, 'dist')
+const build = process.argv[2] ? `${dist}-build` : join(root, 'build')
 
 /** Launchers: where `action.yml` points, and the story it runs. */
 const LAUNCHERS = {
@@ -22,9 +22,13 @@ const LAUNCHERS = {
 
 function tsc() {
   rmSync(build, { recursive: true, force: true })
-  const run = spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', root], {
-    stdio: 'inherit',
-  })
+  const run = spawnSync(
+    process.execPath,
+    [join(root, 'node_modules/typescript/bin/tsc'), '-p', root, '--outDir', build],
+    {
+      stdio: 'inherit',
+    },
+  )
   if (run.status !== 0) throw new Error('tsc failed')
   // ncc decides between ESM and CommonJS by the nearest package.json.
   writeFileSync(join(build, 'package.json'), '{"type":"module"}\n')
@@ -48,7 +52,12 @@ async function bundle(entry, folder) {
   for (const [name, source] of Object.entries(files)) {
     let text = source.toString()
     if (name.endsWith('.js')) {
-      const small = await minify(text, { module: true, compress: false, mangle: false, format: { comments: false } })
+      const small = await minify(text, {
+        module: true,
+        compress: false,
+        mangle: false,
+        format: { comments: false },
+      })
       text = `${small.code}\n`
     }
     write(join(dist, folder, name), text)

@@ -13,8 +13,12 @@ export function licences(root, read) {
   for (const [path, entry] of Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : 1))) {
     if (path === '' || entry.dev || entry.optional || !existsSync(join(root, path))) continue
     const file = readdirSync(join(root, path)).find((name) => /^licen[cs]e/i.test(name))
-    const text = file ? read(join(root, path, file), 'utf8').trim() : `(no licence file; package.json says ${entry.license})`
-    blocks.push(`${path.replace(/^.*node_modules\//, '')} ${entry.version}\n${entry.license ?? ''}\n\n${text}\n`)
+    const text = file
+      ? read(join(root, path, file), 'utf8').trim()
+      : `(no licence file; package.json says ${entry.license})`
+    blocks.push(
+      `${path.replace(/^.*node_modules\//, '')} ${entry.version}\n${entry.license ?? ''}\n\n${text}\n`,
+    )
   }
   return `${blocks.join(`\n${'-'.repeat(72)}\n\n`)}`
 }

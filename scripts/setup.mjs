@@ -12,6 +12,10 @@ const wanted = `${root}package-lock.json`
 
 if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(wanted).mtimeMs) {
   process.stdout.write('Installing dependencies (npm ci)…\n')
-  const npm = spawnSync('npm ci --ignore-scripts --loglevel=error', { cwd: root, stdio: 'inherit', shell: true })
+  const npm = spawnSync('npm ci --ignore-scripts --loglevel=error', {
+    cwd: root,
+    stdio: 'inherit',
+    shell: true,
+  })
   if (npm.status !== 0) process.exitCode = npm.status ?? 1
 }
