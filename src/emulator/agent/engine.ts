@@ -1,0 +1,410 @@
+import { HttpError, RunError } from './errors.ts'
+import { Cancelled, Executor } from './executor.ts'
+import type { Graph } from './graphs.ts'
+import { canonicalUuid, IdSource, systemAssistantId } from './ids.ts'
+import type { RunEvent, RunRequest } from './run.ts'
+import { Run } from './run.ts'
+import { mergeConfig, pendingMetadata, runningMetadata } from './runconfig.ts'
+import type { Assistant } from './store/assistants.ts'
+import { AssistantStore } from './store/assistants.ts'
+import type { Checkpoint, Thread } from './store/threads.ts'
+import { head, ThreadStore } from './store/threads.ts'
+import { RunStream } from './stream.ts'
+
+type Json = Record<string, unknown>
+
+export interface EngineOptions {
+  profile: 'python' | 'js'
+  agentVersion: string
+  /** Told as `langgraph_api_url`. */
+  url: string
+  graphs: ReadonlyMap<string, Graph>
+  mintFeedback?: (runId: string, keys: readonly string[]) => Record<string, string>
+  /** Milliseconds since 1970. */
+  now(): number
+  random?: (size: number) => Uint8Array
+}
+
+/** What a cancelled run leaves on its thread: recorded for `on_disconnect: cancel`. */
+export interface CancelReason {
+  action: 'interrupt' | 'rollback'
+  message: string
+}
+
+const BUSY =
+  'Thread is already running a task. Wait for it to finish or choose a different multitask strategy.'
+const MISSING = 'Thread or assistant not found.'
+export const USER_CANCEL: CancelReason = { action: 'interrupt', message: 'User interrupted the run' }
+
+interface Job {
+  run: Run
+  ready: boolean
+  timer: NodeJS.Timeout | undefined
+  reason: CancelReason | undefined
+  /** The thread's head before the run: what a rollback goes back to. */
+  before: { checkpoint: Checkpoint | undefined; values: Json | undefined }
+}
+
+/**
+ * The runs engine of one agent server: its assistants, threads and runs, one run at a time on each thread.
+ * The REST routes and A2A both stand on it. Runs begin in the turn after `start`, so that whoever started one
+ * can subscribe first and misses no event.
+ */
+export class Engine {
+  readonly graphs: ReadonlyMap<string, Graph>
+  readonly ids: IdSource
+  readonly assistants: AssistantStore
+  readonly threads: ThreadStore
+  readonly options: EngineOptions
+  readonly #queues = new Map<string, { active: Job | undefined; waiting: Job[] }>()
+  #micros = 0
+  #closed = false
+
+  constructor(options: EngineOptions) {
+    this.options = options
+    this.graphs = options.graphs
+    this.ids =
+      options.random === undefined ? new IdSource(options.now) : new IdSource(options.now, options.random)
+    const timestamp = (): string => this.timestamp()
+    const { ids } = this
+    const graphIds = [...options.graphs.keys()]
+    this.assistants = new AssistantStore({
+      graphIds,
+      ids,
+      timestamp,
+      acceptUnknownGraph: options.profile === 'js',
+    })
+    this.threads = new ThreadStore({ ids, timestamp })
+  }
+
+  /** The time in the server's spelling: microseconds and `+00:00` (Python), milliseconds and `Z` (JavaScript). */
+  timestamp(): string {
+    const text = new Date(this.options.now()).toISOString()
+    if (this.options.profile === 'js') return text
+    this.#micros = (this.#micros + 1) % 1000
+    return `${text.slice(0, -1)}${String(this.#micros).padStart(3, '0')}+00:00`
+  }
+
+  /**
+   * The assistant that a run's body names: an id, or a graph's name for its system assistant.
+   * Throws 422 for a name that is no graph, 404 for an id that is not there.
+   */
+  resolveAssistant(reference: string): Assistant {
+    const id = this.graphs.has(reference) ? systemAssistantId(reference) : canonicalUuid(reference)
+    const found = id === undefined ? undefined : this.assistants.get(id)
+    if (found !== undefined) return found
+    if (this.options.profile === 'js') {
+      const hint = 'Make sure the assistant ID is for a valid assistant or a valid graph ID.'
+      throw new HttpError(404, `No assistant found for "${reference}". ${hint}`)
+    }
+    if (id !== undefined) throw new HttpError(404, MISSING)
+    const names = [...this.graphs.keys()].join(', ')
+    const choices = `- A valid assistant UUID, or\n- One of the registered graphs: ${names}`
+    throw new HttpError(422, `Invalid assistant: '${reference}'. Must be either:\n${choices}`)
+  }
+
+  /**
+   * Starts a run on a thread (undefined: on one of its own, which is deleted at the end when the request is
+   * `temporary`). It begins in a later turn of the event loop. Throws HttpError: 400 for config and context
+   * together, 404 for an unknown thread or assistant, 409 (JavaScript: 422) when the thread is busy and the
+   * strategy is `reject`, 422 for a name that is no graph.
+   */
+  start(threadId: string | undefined, request: RunRequest): Run {
+    const js = this.options.profile === 'js'
+    const assistant = this.resolveAssistant(request.assistantId)
+    const merged = mergeConfig(assistant, request)
+    const thread = this.#threadFor(threadId, request)
+    const queue = this.#queue(thread.id)
+    const strategy = request.multitaskStrategy ?? (js ? 'reject' : 'enqueue')
+    const others = [queue.active, ...queue.waiting].filter((job) => job !== undefined)
+    if (others.length > 0 && strategy === 'reject') throw new HttpError(js ? 422 : 409, BUSY)
+    merged.applyThread(thread)
+    const runId = this.ids.v7()
+    const requestId = request.requestId ?? this.ids.v4()
+    const now = this.options.now()
+    const pending = pendingMetadata(assistant, request)
+    const config = merged.config({ runId, threadId: thread.id, assistant, requestId, now, request })
+    const run = new Run({
+      id: runId,
+      threadId: thread.id,
+      assistantId: assistant.assistant_id,
+      graphId: assistant.graph_id,
+      request,
+      streamModes: request.streamMode?.length ? request.streamMode : ['values'],
+      createdAt: this.timestamp(),
+      updatedAt: this.timestamp(),
+      metadata: pending,
+      config: { ...config, metadata: pending },
+      context: merged.context,
+    })
+    thread.runs.set(run.id, run)
+    thread.status = 'busy'
+    thread.metadata = {
+      ...thread.metadata,
+      graph_id: assistant.graph_id,
+      assistant_id: assistant.assistant_id,
+    }
+    const job: Job = {
+      run,
+      ready: false,
+      timer: undefined,
+      reason: undefined,
+      before: { checkpoint: undefined, values: undefined },
+    }
+    queue.waiting.push(job)
+    if (strategy === 'interrupt' || strategy === 'rollback') {
+      for (const other of others) this.#cancelJob(thread, other, { ...USER_CANCEL, action: strategy })
+    }
+    job.timer = setTimeout(
+      () => {
+        job.ready = true
+        this.#pump(thread)
+      },
+      (request.afterSeconds ?? 0) * 1000,
+    )
+    return run
+  }
+
+  /** A run by its ids, undefined when the thread or the run is not there. */
+  findRun(threadId: string, runId: string): Run | undefined {
+    return this.threads.get(threadId)?.runs.get(runId)
+  }
+
+  /** Cancels a run that waits or works. Gives false when it has ended already. Await `run.done` for its end. */
+  cancel(run: Run, reason: CancelReason = USER_CANCEL): boolean {
+    const thread = this.threads.get(run.threadId)
+    const queue = this.#queues.get(run.threadId)
+    const job = [queue?.active, ...(queue?.waiting ?? [])].find((item) => item?.run === run)
+    if (thread === undefined || job === undefined || run.ended) return false
+    this.#cancelJob(thread, job, reason)
+    return true
+  }
+
+  /** Deletes a run; one that works is stopped, and its streams end in an `error` event. */
+  deleteRun(run: Run): void {
+    this.#dropRun(run)
+    this.threads.get(run.threadId)?.runs.delete(run.id)
+  }
+
+  /** Deletes a thread with its runs. Gives false when it is not there. */
+  deleteThread(threadId: string): boolean {
+    const thread = this.threads.get(threadId)
+    if (thread === undefined) return false
+    this.threads.delete(threadId)
+    for (const run of thread.runs.values()) this.#dropRun(run)
+    this.#queues.delete(threadId)
+    return true
+  }
+
+  /** Ends every run and every timer; streams close. */
+  close(): void {
+    this.#closed = true
+    for (const queue of this.#queues.values()) {
+      for (const job of [queue.active, ...queue.waiting]) {
+        if (job === undefined) continue
+        clearTimeout(job.timer)
+        job.run.abort.abort()
+        job.run.end()
+      }
+    }
+    this.#queues.clear()
+  }
+
+  #threadFor(threadId: string | undefined, request: RunRequest): Thread {
+    if (threadId === undefined) return this.threads.create({ implicit: true })
+    const thread = this.threads.get(threadId)
+    if (thread !== undefined) return thread
+    if (request.ifNotExists === 'create') return this.threads.create({ id: threadId, implicit: true })
+    // The JavaScript server takes an unknown thread for a busy one.
+    throw this.options.profile === 'js' ? new HttpError(422, BUSY) : new HttpError(404, MISSING)
+  }
+
+  #queue(threadId: string): { active: Job | undefined; waiting: Job[] } {
+    let queue = this.#queues.get(threadId)
+    if (queue === undefined) {
+      queue = { active: undefined, waiting: [] }
+      this.#queues.set(threadId, queue)
+    }
+    return queue
+  }
+
+  #pump(thread: Thread): void {
+    const queue = this.#queues.get(thread.id)
+    if (this.#closed || queue === undefined || queue.active !== undefined) return
+    const job = queue.waiting.find((item) => item.ready)
+    if (job === undefined) {
+      if (queue.waiting.length === 0) this.#queues.delete(thread.id)
+      return
+    }
+    queue.waiting.splice(queue.waiting.indexOf(job), 1)
+    queue.active = job
+    void this.#work(thread, job).then(() => {
+      if (queue.active === job) queue.active = undefined
+      this.#pump(thread)
+    })
+  }
+
+  /** Runs a job to its end, whatever that is. Never rejects. */
+  async #work(thread: Thread, job: Job): Promise<void> {
+    const { run } = job
+    job.before = { checkpoint: head(thread), values: thread.values }
+    run.status = 'running'
+    const metadata = runningMetadata(run.metadata, this.options)
+    const configurable = { ...(run.config['configurable'] as Json), __pregel_node_finished: null }
+    Object.assign(run.config, { configurable, metadata })
+    const publish = (event: RunEvent, replayable: boolean): void => {
+      run.publish(event, replayable)
+      for (const listener of thread.listeners) listener(event)
+    }
+    const stream = new RunStream(run, {
+      profile: this.options.profile,
+      now: this.options.now,
+      timestamp: () => this.timestamp(),
+      newRunId: () => this.ids.v7(),
+      publish,
+    })
+    try {
+      const { output, interrupts } = await this.#execute(thread, run, stream)
+      run.interrupts = interrupts
+      thread.values = output
+      this.#giveFeedback(run, stream)
+      run.status = 'success'
+    } catch (error) {
+      const failure =
+        error instanceof RunError ? error : new RunError('InternalError', 'An internal error occurred')
+      if (error instanceof Cancelled) run.status = 'interrupted'
+      else if (!run.deleted) {
+        stream.error(failure.wire())
+        run.status = 'error'
+        run.error = failure
+      }
+    }
+    this.#settle(thread, job)
+    const id = `${Math.trunc(this.options.now())}-0`
+    const done: RunEvent = {
+      id,
+      event: 'metadata',
+      data: { status: 'run_done', run_id: run.id },
+      mode: undefined,
+    }
+    for (const listener of thread.listeners) listener(done)
+    run.end()
+    if (run.request.temporary === true) this.deleteThread(thread.id)
+  }
+
+  async #execute(
+    thread: Thread,
+    run: Run,
+    stream: RunStream,
+  ): Promise<{ output: Json; interrupts: { id: string; value: unknown }[] }> {
+    const graph = this.graphs.get(run.graphId)
+    // Only the JavaScript server lets an assistant name a graph that is not there; the error comes first and alone.
+    if (graph === undefined) throw new RunError('Error', `Graph "${run.graphId}" not found`)
+    stream.metadata()
+    const executor = new Executor(run, thread, graph, stream, {
+      ids: this.ids,
+      dialect: this.options.profile,
+      timestamp: () => this.timestamp(),
+      sleep,
+    })
+    return executor.execute()
+  }
+
+  #giveFeedback(run: Run, stream: RunStream): void {
+    const keys = [...new Set(run.request.feedbackKeys ?? [])]
+    if (keys.length === 0) return
+    const { mintFeedback } = this.options
+    if (mintFeedback === undefined) throw feedbackError(this.options.profile)
+    run.feedback = mintFeedback(run.id, keys)
+    stream.feedback(run.feedback)
+  }
+
+  /** Brings the thread to what the end of a run leaves behind. */
+  #settle(thread: Thread, job: Job): void {
+    const { run, reason } = job
+    const now = this.timestamp()
+    run.updatedAt = now
+    if (run.status === 'interrupted' && reason?.action === 'rollback') {
+      thread.runs.delete(run.id)
+      const keep =
+        job.before.checkpoint === undefined ? 0 : thread.checkpoints.indexOf(job.before.checkpoint) + 1
+      thread.checkpoints.length = keep
+      thread.values = job.before.values
+    } else if (run.status !== 'success') thread.values = run.lastValues ?? thread.values
+    const last = head(thread)
+    const open = last !== undefined && last.next.length > 0 && last.next[0] !== '__start__'
+    thread.updatedAt = now
+    thread.stateUpdatedAt = now
+    thread.ran = true
+    thread.error = run.error?.wire() ?? null
+    if (run.status === 'interrupted' && reason?.action === 'interrupt') {
+      thread.error = { error: 'UserInterrupt', message: reason.message }
+    }
+    thread.interrupts = {}
+    for (const task of last?.tasks ?? []) {
+      if (task.interrupts.length > 0) thread.interrupts[task.id] = task.interrupts
+    }
+    const waiting = (this.#queues.get(thread.id)?.waiting.length ?? 0) > 0
+    thread.status = waiting ? 'busy' : run.status === 'error' ? 'error' : open ? 'interrupted' : 'idle'
+  }
+
+  #cancelJob(thread: Thread, job: Job, reason: CancelReason): void {
+    job.reason ??= reason
+    const queue = this.#queues.get(thread.id)
+    job.run.abort.abort()
+    const index = queue?.waiting.indexOf(job) ?? -1
+    if (queue === undefined || index < 0) return
+    // It never began: nothing unwinds by itself.
+    clearTimeout(job.timer)
+    queue.waiting.splice(index, 1)
+    job.run.status = 'interrupted'
+    job.run.updatedAt = this.timestamp()
+    if (reason.action === 'rollback') thread.runs.delete(job.run.id)
+    job.run.end()
+    if (queue.active === undefined && queue.waiting.length === 0) thread.status = 'idle'
+    if (job.run.request.temporary === true) this.deleteThread(thread.id)
+  }
+
+  #dropRun(run: Run): void {
+    if (run.ended) return
+    const queue = this.#queues.get(run.threadId)
+    const job = queue?.waiting.find((item) => item.run === run)
+    if (job !== undefined) {
+      clearTimeout(job.timer)
+      queue?.waiting.splice(queue.waiting.indexOf(job), 1)
+    }
+    run.publish({ id: '', event: 'error', data: runNotFound(), mode: undefined }, false)
+    run.deleted = true
+    run.abort.abort()
+    run.end()
+  }
+}
+
+/** What a stream or a join of a run that is not there tells. */
+export function runNotFound(): { error: string; message: string } {
+  return { error: 'HTTPException', message: '404: Run not found' }
+}
+
+function feedbackError(profile: 'python' | 'js'): RunError {
+  if (profile === 'python') return new RunError('LangSmithConnectionError', 'An internal error occurred')
+  return new RunError('Error', 'Failed to create presigned feedback token. Received status [403]: Forbidden')
+}
+
+/** Waits real milliseconds; rejects with Cancelled as soon as the signal is aborted. */
+function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) {
+      reject(new Cancelled())
+      return
+    }
+    const onAbort = (): void => {
+      clearTimeout(timer)
+      reject(new Cancelled())
+    }
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', onAbort)
+      resolve()
+    }, milliseconds)
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
+}
