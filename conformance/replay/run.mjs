@@ -1,0 +1,135 @@
+/**
+ * Holds the emulator against everything that was recorded of the real Python server 0.16.7 and prints a table:
+ * exchanges compared, equal, different on purpose, different. Exit code 1 when the last number is not 0.
+ *
+ *   node replay/run.mjs [--dist] [--verbose] [--only <prefix of a name>]
+ *
+ * `--dist` takes the built bundle instead of the sources.
+ */
+import { readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { deployAgent, startEmulator } from './emulator.mjs'
+import { readExchanges, readReproducible } from './exchanges.mjs'
+import { replay } from './replay.mjs'
+
+const { values: flags } = parseArgs({
+  options: {
+    dist: { type: 'boolean', default: false },
+    verbose: { type: 'boolean', default: false },
+    only: { type: 'string' },
+  },
+})
+/** @type {{differentOnPurpose: Record<string, string>, notReplayed: Record<string, string>}} */
+const reasons = JSON.parse(readFileSync(new URL('../differences.json', import.meta.url), 'utf8'))
+const isNoKey = (name) => name.startsWith('4-feedback-') && name.includes('nokey')
+
+/** Names may end in `*`. */
+function listed(list, name) {
+  return Object.keys(list).some((entry) =>
+    entry.endsWith('*') ? name.startsWith(entry.slice(0, -1)) : name === entry,
+  )
+}
+
+/** The recorded server asked for no key, and took any. */
+const withKey = (apiKey) => (headers) => ({ ...headers, 'x-api-key': apiKey })
+
+/** With LangSmith auth, `good` was the key. */
+const langSmith = (apiKey) => (headers) =>
+  headers['x-api-key'] === 'good' ? { ...headers, 'x-api-key': apiKey } : headers
+
+const SETS = [
+  {
+    title: 'agent server',
+    file: 'python-0.16.7.jsonl',
+    flags: ['--terminal-tasks', 'reject'],
+    wanted: (name) => !isNoKey(name),
+    credentials: withKey,
+  },
+  {
+    title: 'cannot mint feedback URLs',
+    file: 'python-0.16.7.jsonl',
+    flags: ['--no-feedback'],
+    wanted: isNoKey,
+    credentials: withKey,
+  },
+  { title: 'mints feedback URLs', file: 'python-0.16.7-feedback.jsonl', flags: [], credentials: withKey },
+  {
+    title: 'A2A switched off',
+    file: 'python-0.16.7-disable-a2a.jsonl',
+    flags: ['--disable-a2a'],
+    credentials: withKey,
+  },
+  { title: 'LangSmith auth', file: 'python-0.16.7-langsmith-auth.jsonl', flags: [], credentials: langSmith },
+  {
+    title: 'custom auth',
+    file: 'python-0.16.7-custom-auth.jsonl',
+    flags: [],
+    credentials: () => (headers) => headers,
+  },
+]
+
+const reproducible = readReproducible()
+const table = []
+let failed = 0
+
+for (const set of SETS) {
+  const exchanges = readExchanges(set.file).filter(
+    ({ name }) => (set.wanted?.(name) ?? true) && (!flags.only || name.startsWith(flags.only)),
+  )
+  const skipped = exchanges.filter(({ name }) => listed(reasons.notReplayed, name))
+  const broken = set.file === 'python-0.16.7.jsonl' && skipped.find(({ name }) => reproducible.has(name))
+  if (broken) throw new Error(`${broken.name} is reproducible: differences.json may not leave it out`)
+
+  let results = []
+  if (skipped.length < exchanges.length) {
+    const emulator = await startEmulator({ dist: flags.dist, flags: set.flags })
+    try {
+      const agentUrl = await deployAgent(emulator)
+      const skip = (name) => listed(reasons.notReplayed, name)
+      results = await replay({ exchanges, agentUrl, skip, credentials: set.credentials(emulator.apiKey) })
+    } finally {
+      await emulator.close()
+    }
+  }
+  const unlike = results.filter(({ differences }) => differences.length > 0)
+  const onPurpose = unlike.filter(({ name }) => listed(reasons.differentOnPurpose, name))
+  const different = unlike.filter(({ name }) => !listed(reasons.differentOnPurpose, name))
+  failed += different.length
+  table.push({
+    recorded: `${set.title} (${set.file})`,
+    compared: results.length,
+    equal: results.length - unlike.length,
+    'different on purpose': onPurpose.length,
+    different: different.length,
+    'not replayed': skipped.length,
+  })
+  for (const { name, differences } of different) {
+    console.log(`\n${name}`)
+    for (const { where, recorded, actual } of flags.verbose ? differences : differences.slice(0, 4)) {
+      console.log(`  ${where}\n    recorded: ${short(recorded)}\n    emulator: ${short(actual)}`)
+    }
+  }
+}
+
+function short(value) {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined')
+  return flags.verbose || text.length <= 300 ? text : `${text.slice(0, 300)}…`
+}
+
+const total = { recorded: 'all' }
+for (const column of Object.keys(table[0]).slice(1))
+  total[column] = table.reduce((sum, row) => sum + row[column], 0)
+console.log('\nRecorded exchanges of langgraph-api 0.16.7 against the emulator')
+print([...table, total])
+process.exitCode = failed === 0 ? 0 : 1
+
+function print(rows) {
+  const columns = Object.keys(rows[0])
+  const cells = [columns, ...rows.map((row) => columns.map((column) => String(row[column])))]
+  const widths = columns.map((_, index) => Math.max(...cells.map((row) => row[index].length)))
+  for (const row of cells) {
+    console.log(
+      row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join('  '),
+    )
+  }
+}
