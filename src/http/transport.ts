@@ -278,7 +278,8 @@ function parseJson(facts: RequestFacts, text: string): unknown {
   }
 }
 
-function hostOf(location: string | undefined): string {
+/** Where a redirect points: host only, since its path and query can carry secrets. */
+export function hostOf(location: string | undefined): string {
   if (location === undefined || location === '') return 'nowhere (no Location header)'
   // A relative target is the same host; anything else is named by its host only, never by its path or query.
   if (!/^([a-z][a-z0-9+.-]*:)?\/\//i.test(location)) return 'another path of the same host'
