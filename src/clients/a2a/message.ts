@@ -3,7 +3,7 @@ import { isEventStream, readSse } from '../../http/sse.ts'
 import type { StreamedResponse } from '../../http/transport.ts'
 import { AnswerBuilder } from './answer.ts'
 import { readEvent, readTask } from './dialect.ts'
-import { protocolError, readRpcAnswer, rpcCall, rpcRequest } from './rpc.ts'
+import { protocolError, readRpcAnswer, rpcCall, rpcFacts, rpcRequest } from './rpc.ts'
 import type { A2aConnection, Answer, CallOptions, OutgoingMessage, TaskEvent } from './types.ts'
 
 /** An answer that is no event stream is one JSON object: a small one. */
@@ -24,7 +24,7 @@ export async function sendMessage(
   const result = await rpcCall(connection, assistantId, 'message/send', params, options)
   const task = readTask(result)
   if (task === undefined) {
-    const { facts } = rpcRequest(connection, assistantId, 'message/send', params, options)
+    const facts = rpcFacts(connection, assistantId, 'message/send')
     throw protocolError(facts, 'a result that is no task with an id, a contextId and a state')
   }
   const builder = new AnswerBuilder()
@@ -78,14 +78,13 @@ export async function collectStream(
   for await (const event of streamMessage(connection, assistantId, message, options)) builder.add(event)
   const answer = builder.build()
   if (answer !== undefined) return answer
-  const { facts } = rpcRequest(connection, assistantId, 'message/stream', {}, options)
+  const facts = rpcFacts(connection, assistantId, 'message/stream')
   throw protocolError(facts, 'a stream without a task in it')
 }
 
-/** `kind`, `role` and `messageId` always: some server of the recorded four wants each of them. */
+/** `role`, `messageId` and each part's `kind` always: some server of the recorded ones wants each of them. */
 function wireMessage(message: OutgoingMessage): Record<string, unknown> {
   return {
-    kind: 'message',
     role: 'user',
     parts: [{ kind: 'text', text: message.text }],
     messageId: message.messageId,

@@ -14,6 +14,15 @@ export interface RpcRequest {
   readonly request: Request
 }
 
+/** What an error of one call says that it was. */
+export function rpcFacts(connection: A2aConnection, assistantId: string, method: RpcMethod): RequestFacts {
+  return { method: `POST (${method})`, url: displayUrl(endpoint(connection, assistantId)) }
+}
+
+function endpoint(connection: A2aConnection, assistantId: string): URL {
+  return join(connection.url, `/a2a/${encodeURIComponent(assistantId)}`)
+}
+
 /** The HTTP request of one JSON-RPC call: `POST /a2a/{assistant_id}` (interface document, endpoint 13). */
 export function rpcRequest(
   connection: A2aConnection,
@@ -22,12 +31,12 @@ export function rpcRequest(
   params: unknown,
   options: CallOptions,
 ): RpcRequest {
-  const url = join(connection.url, `/a2a/${encodeURIComponent(assistantId)}`)
+  const url = endpoint(connection, assistantId)
   const id = connection.newId()
   const timeoutMs = Math.max(1, options.deadline - connection.transport.clock.now())
   return {
     id,
-    facts: { method: `POST (${method})`, url: displayUrl(url) },
+    facts: rpcFacts(connection, assistantId, method),
     request: {
       method: 'POST',
       url,

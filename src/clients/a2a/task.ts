@@ -1,5 +1,5 @@
 import { readTask } from './dialect.ts'
-import { protocolError, rpcCall } from './rpc.ts'
+import { protocolError, rpcCall, rpcFacts } from './rpc.ts'
 import type { A2aConnection, CallOptions, Task } from './types.ts'
 
 /**
@@ -17,10 +17,7 @@ export async function getTask(
   const result = await rpcCall(connection, assistantId, 'tasks/get', params, options)
   const read = readTask(result)
   if (read === undefined) {
-    throw protocolError(
-      { method: 'POST (tasks/get)', url: `/a2a/${assistantId}` },
-      'a result that is no task',
-    )
+    throw protocolError(rpcFacts(connection, assistantId, 'tasks/get'), 'a result that is no task')
   }
   return read
 }
