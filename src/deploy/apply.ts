@@ -1,0 +1,154 @@
+import type { Log } from '../base/log.ts'
+import type { CallOptions, ControlPlane } from '../clients/control-plane/api.ts'
+import { createDeployment, getDeployment, patchDeployment } from '../clients/control-plane/deployments.ts'
+import type { Deployment } from '../clients/control-plane/wire.ts'
+import { HttpError } from '../http/errors.ts'
+import { isAmbiguous } from '../http/retry.ts'
+import { DeployError } from './errors.ts'
+import { findDeployment } from './find.ts'
+import type { Mapping, Target } from './settings.ts'
+
+/** Until the request is accepted, all calls together have this long (design, section 4, "Apply"). */
+export const APPLY_MS = 120_000
+
+/** How long an ambiguous PATCH may take to show, before it is sent again. */
+const SETTLE_MS = 2_000
+
+/** A service that took the request may show its revision a moment later. */
+const REVISION_READS = 5
+
+export interface ApplyTools {
+  readonly api: ControlPlane
+  readonly log: Log
+  /** Milliseconds since 1970: the end of the two minutes. */
+  readonly deadline: number
+}
+
+export interface Created {
+  readonly deployment: Deployment
+  /** False: somebody else's deployment of this name was there first, and the caller goes on with an update. */
+  readonly created: boolean
+}
+
+function options(tools: ApplyTools): CallOptions {
+  return {
+    deadline: tools.deadline,
+    retries: 20,
+    onRetry: (error, waitMs) =>
+      tools.log.info(`${firstLine(error.message)}; trying again in ${Math.round(waitMs / 100) / 10} s`),
+  }
+}
+
+function firstLine(text: string): string {
+  return text.split('\n')[0] ?? ''
+}
+
+/**
+ * `POST /v2/deployments`, so that there is one deployment afterwards and never two. An ambiguous answer (lost,
+ * late, 5xx, not JSON, without an id) is followed by a look-up by name before one more POST.
+ * @throws what the last request threw; DeployError when a name is taken and no deployment has it
+ */
+export async function create(body: Mapping, target: Target, tools: ApplyTools): Promise<Created> {
+  let ambiguous = false
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return { deployment: await createDeployment(tools.api, body, options(tools)), created: true }
+    } catch (error) {
+      const conflict = error instanceof HttpError && error.status === 409
+      if (!conflict && !isAmbiguous(error)) throw error
+      tools.log.info(
+        conflict
+          ? 'The service says that the name is taken; looking it up'
+          : `${firstLine((error as Error).message)}: it may have been taken all the same; looking the deployment up`,
+      )
+      const found = await findDeployment(tools.api, target, options(tools))
+      // After an ambiguous POST of ours a deployment of this name is ours: there was none before it.
+      if (found !== undefined) return { deployment: found, created: ambiguous || !conflict }
+      if (conflict) throw leftOver(error)
+      if (attempt === 2) throw error
+      ambiguous = true
+    }
+  }
+}
+
+function leftOver(error: HttpError): DeployError {
+  return new DeployError(
+    'error',
+    'The service answered 409: the name is taken, but no deployment has it. A tracing project of this name is left over, probably from a deleted deployment',
+    {
+      cause: error,
+      hint: 'Choose another `name`, or delete that tracing project in LangSmith. Deployments deleted with `delete-tracing-project: true` leave none behind.',
+    },
+  )
+}
+
+/**
+ * `PATCH /v2/deployments/{id}`; the revision that it made.
+ * @param before the deployment as it was read before, whose `latest_revision_id` is compared
+ * @throws DeployError when no revision was made
+ */
+export async function patch(
+  before: Deployment,
+  body: Mapping,
+  tools: ApplyTools,
+): Promise<{ deployment: Deployment; revisionId: string }> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const deployment = await patchDeployment(tools.api, before.id, body, options(tools))
+      return { deployment, revisionId: newRevision(before, await withRevision(deployment, tools)) }
+    } catch (error) {
+      if (!isAmbiguous(error)) throw error
+      tools.log.info(
+        `${firstLine((error as Error).message)}: it may have been taken all the same; reading the deployment`,
+      )
+      const now = await readSettled(before, tools)
+      if (now.latest_revision_id != null && now.latest_revision_id !== before.latest_revision_id) {
+        return { deployment: now, revisionId: now.latest_revision_id }
+      }
+      if (attempt === 2) throw error
+    }
+  }
+}
+
+/** The first revision of a deployment that this run created. */
+export async function firstRevision(deployment: Deployment, tools: ApplyTools): Promise<string> {
+  const { latest_revision_id } = await withRevision(deployment, tools)
+  if (typeof latest_revision_id === 'string') return latest_revision_id
+  throw new DeployError(
+    'error',
+    `The deployment ${deployment.id} was created, but the service shows no revision of it`,
+    {
+      hint: 'Run the job again: it will update this deployment. If it stays so, look at the deployment in LangSmith.',
+    },
+  )
+}
+
+function newRevision(before: Deployment, after: Deployment): string {
+  const revisionId = after.latest_revision_id
+  if (typeof revisionId === 'string' && revisionId !== before.latest_revision_id) return revisionId
+  throw new DeployError(
+    'error',
+    `The service took the update of deployment ${before.id}, but made no revision`,
+    {
+      hint: 'Nothing was deployed. Look at `request`: it may have removed source_revision_config; else run the job again.',
+    },
+  )
+}
+
+/** Reads on while the answer does not tell a revision at all: an answer may be shorter than the deployment. */
+async function withRevision(deployment: Deployment, tools: ApplyTools): Promise<Deployment> {
+  let current = deployment
+  for (let read = 0; current.latest_revision_id == null && read < REVISION_READS; read++) {
+    if (read > 0) await tools.api.transport.clock.sleep(500 * read, tools.api.transport.signal)
+    current = await getDeployment(tools.api, deployment.id, options(tools))
+  }
+  return current
+}
+
+/** Reads twice, a moment apart, when nothing has changed: a lost request can still be under way. */
+async function readSettled(before: Deployment, tools: ApplyTools): Promise<Deployment> {
+  const now = await getDeployment(tools.api, before.id, options(tools))
+  if (now.latest_revision_id !== before.latest_revision_id) return now
+  await tools.api.transport.clock.sleep(SETTLE_MS, tools.api.transport.signal)
+  return getDeployment(tools.api, before.id, options(tools))
+}

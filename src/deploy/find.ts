@@ -1,0 +1,78 @@
+import { InputError } from '../base/errors.ts'
+import type { CallOptions, ControlPlane } from '../clients/control-plane/api.ts'
+import { getDeployment, listDeployments } from '../clients/control-plane/deployments.ts'
+import type { Deployment } from '../clients/control-plane/wire.ts'
+import { HttpError } from '../http/errors.ts'
+import { DeployError } from './errors.ts'
+import type { Target } from './settings.ts'
+
+/** Statuses of a deployment that somebody deletes at this moment. */
+const GOING = new Set(['AWAITING_DELETE', 'AWAITING_FINAL_DELETE'])
+
+/**
+ * The deployment that the inputs mean, read in full.
+ * @returns undefined when there is none yet (only by name or agent)
+ * @throws InputError when `deployment-id` names none, or one of another name; DeployError when two match or
+ *   the match is being deleted
+ */
+export async function findDeployment(
+  api: ControlPlane,
+  target: Target,
+  options: CallOptions,
+): Promise<Deployment | undefined> {
+  const found =
+    target.deploymentId === undefined
+      ? await findInList(api, target, options)
+      : await findById(api, target.deploymentId, target.name, options)
+  if (found !== undefined && GOING.has(found.status ?? '')) {
+    throw new DeployError('error', `The deployment ${found.id} is being deleted`, {
+      hint: 'Run the job again when it is gone (a few minutes), or choose another `name`.',
+    })
+  }
+  return found
+}
+
+async function findById(
+  api: ControlPlane,
+  id: string,
+  name: string | undefined,
+  options: CallOptions,
+): Promise<Deployment> {
+  let deployment: Deployment
+  try {
+    deployment = await getDeployment(api, id, options)
+  } catch (error) {
+    if (!(error instanceof HttpError) || error.status !== 404) throw error
+    const message = `no deployment has the id "${id}" in this workspace. Look at the id, at workspace-id and at the region of control-plane-url.`
+    throw new InputError([{ input: 'deployment-id', message }])
+  }
+  if (name !== undefined && typeof deployment.name === 'string' && deployment.name !== name) {
+    const message = `the deployment ${id} has the name "${deployment.name}", and "${name}" was given. Correct one of the two, or leave \`name\` out.`
+    throw new InputError([{ input: 'name', message }])
+  }
+  return deployment
+}
+
+async function findInList(
+  api: ControlPlane,
+  target: Target,
+  options: CallOptions,
+): Promise<Deployment | undefined> {
+  const { agent, name } = target
+  const all = await listDeployments(api, agent === undefined ? name : undefined, options)
+  const matches = all.filter((deployment) =>
+    agent === undefined
+      ? deployment.name === name
+      : deployment.agent?.agent_id === agent.agentId && deployment.agent.environment === agent.environment,
+  )
+  if (matches.length > 1) {
+    throw new DeployError(
+      'error',
+      `${matches.length} deployments match (${matches.map((match) => match.id).join(', ')}), expected one at most`,
+      { hint: 'Give `deployment-id` to say which one is meant.' },
+    )
+  }
+  const match = matches[0]
+  // The list may show less than the deployment itself, and a merge needs all of it.
+  return match === undefined ? undefined : getDeployment(api, match.id, options)
+}
