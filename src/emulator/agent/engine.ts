@@ -1,15 +1,18 @@
 import { HttpError, RunError } from './errors.ts'
-import { Cancelled, Executor } from './executor.ts'
+import { Cancelled, Executor, outputOf } from './executor.ts'
 import type { Graph } from './graphs.ts'
 import { canonicalUuid, IdSource, systemAssistantId } from './ids.ts'
 import type { RunEvent, RunRequest } from './run.ts'
 import { Run } from './run.ts'
 import { mergeConfig, pendingMetadata, runningMetadata } from './runconfig.ts'
+import type { Before, CancelReason } from './settle.ts'
+import { feedbackError, runNotFound, settle, sleep, USER_CANCEL } from './settle.ts'
 import type { Assistant } from './store/assistants.ts'
 import { AssistantStore } from './store/assistants.ts'
 import type { Checkpoint, Thread } from './store/threads.ts'
 import { head, ThreadStore } from './store/threads.ts'
 import { RunStream } from './stream.ts'
+import { updateCheckpoint } from './update.ts'
 
 type Json = Record<string, unknown>
 
@@ -25,24 +28,16 @@ export interface EngineOptions {
   random?: (size: number) => Uint8Array
 }
 
-/** What a cancelled run leaves on its thread: recorded for `on_disconnect: cancel`. */
-export interface CancelReason {
-  action: 'interrupt' | 'rollback'
-  message: string
-}
-
 const BUSY =
   'Thread is already running a task. Wait for it to finish or choose a different multitask strategy.'
 const MISSING = 'Thread or assistant not found.'
-export const USER_CANCEL: CancelReason = { action: 'interrupt', message: 'User interrupted the run' }
 
 interface Job {
   run: Run
   ready: boolean
   timer: NodeJS.Timeout | undefined
   reason: CancelReason | undefined
-  /** The thread's head before the run: what a rollback goes back to. */
-  before: { checkpoint: Checkpoint | undefined; values: Json | undefined }
+  before: Before
 }
 
 /**
@@ -67,7 +62,9 @@ export class Engine {
       options.random === undefined ? new IdSource(options.now) : new IdSource(options.now, options.random)
     const timestamp = (): string => this.timestamp()
     const { ids } = this
-    const graphIds = [...options.graphs.keys()]
+    // The recorded server registers every other graph first, so that a search tells them in that order.
+    const names = [...options.graphs.keys()]
+    const graphIds = [1, 0].flatMap((wave) => names.filter((_name, index) => index % 2 === wave))
     this.assistants = new AssistantStore({
       graphIds,
       ids,
@@ -196,6 +193,24 @@ export class Engine {
     return true
   }
 
+  /**
+   * Writes into a thread's state from outside of a run, as if the node `asNode` had done it (left out: the last one
+   * that ran, so that what was to run next still is).
+   */
+  updateState(thread: Thread, values: Json, asNode?: string): Checkpoint {
+    const graph = this.graphs.get(String(thread.metadata['graph_id'])) ?? [...this.graphs.values()][0]
+    if (graph === undefined) throw new HttpError(400, 'This server has no graph.')
+    const checkpoint = updateCheckpoint(thread, graph, values, asNode, {
+      ids: this.ids,
+      dialect: this.options.profile,
+      createdAt: this.timestamp(),
+    })
+    thread.values = outputOf(graph, checkpoint.values)
+    thread.updatedAt = this.timestamp()
+    thread.stateUpdatedAt = thread.updatedAt
+    return checkpoint
+  }
+
   /** Ends every run and every timer; streams close. */
   close(): void {
     this.#closed = true
@@ -211,10 +226,10 @@ export class Engine {
   }
 
   #threadFor(threadId: string | undefined, request: RunRequest): Thread {
-    if (threadId === undefined) return this.threads.create({ implicit: true })
+    if (threadId === undefined) return this.threads.create({ origin: 'run' })
     const thread = this.threads.get(threadId)
     if (thread !== undefined) return thread
-    if (request.ifNotExists === 'create') return this.threads.create({ id: threadId, implicit: true })
+    if (request.ifNotExists === 'create') return this.threads.create({ id: threadId, origin: 'run' })
     // The JavaScript server takes an unknown thread for a busy one.
     throw this.options.profile === 'js' ? new HttpError(422, BUSY) : new HttpError(404, MISSING)
   }
@@ -279,7 +294,12 @@ export class Engine {
         run.error = failure
       }
     }
-    this.#settle(thread, job)
+    settle(thread, run, {
+      reason: job.reason,
+      before: job.before,
+      waiting: (this.#queues.get(thread.id)?.waiting.length ?? 0) > 0,
+      now: this.timestamp(),
+    })
     const id = `${Math.trunc(this.options.now())}-0`
     const done: RunEvent = {
       id,
@@ -319,35 +339,6 @@ export class Engine {
     stream.feedback(run.feedback)
   }
 
-  /** Brings the thread to what the end of a run leaves behind. */
-  #settle(thread: Thread, job: Job): void {
-    const { run, reason } = job
-    const now = this.timestamp()
-    run.updatedAt = now
-    if (run.status === 'interrupted' && reason?.action === 'rollback') {
-      thread.runs.delete(run.id)
-      const keep =
-        job.before.checkpoint === undefined ? 0 : thread.checkpoints.indexOf(job.before.checkpoint) + 1
-      thread.checkpoints.length = keep
-      thread.values = job.before.values
-    } else if (run.status !== 'success') thread.values = run.lastValues ?? thread.values
-    const last = head(thread)
-    const open = last !== undefined && last.next.length > 0 && last.next[0] !== '__start__'
-    thread.updatedAt = now
-    thread.stateUpdatedAt = now
-    thread.ran = true
-    thread.error = run.error?.wire() ?? null
-    if (run.status === 'interrupted' && reason?.action === 'interrupt') {
-      thread.error = { error: 'UserInterrupt', message: reason.message }
-    }
-    thread.interrupts = {}
-    for (const task of last?.tasks ?? []) {
-      if (task.interrupts.length > 0) thread.interrupts[task.id] = task.interrupts
-    }
-    const waiting = (this.#queues.get(thread.id)?.waiting.length ?? 0) > 0
-    thread.status = waiting ? 'busy' : run.status === 'error' ? 'error' : open ? 'interrupted' : 'idle'
-  }
-
   #cancelJob(thread: Thread, job: Job, reason: CancelReason): void {
     job.reason ??= reason
     const queue = this.#queues.get(thread.id)
@@ -378,33 +369,4 @@ export class Engine {
     run.abort.abort()
     run.end()
   }
-}
-
-/** What a stream or a join of a run that is not there tells. */
-export function runNotFound(): { error: string; message: string } {
-  return { error: 'HTTPException', message: '404: Run not found' }
-}
-
-function feedbackError(profile: 'python' | 'js'): RunError {
-  if (profile === 'python') return new RunError('LangSmithConnectionError', 'An internal error occurred')
-  return new RunError('Error', 'Failed to create presigned feedback token. Received status [403]: Forbidden')
-}
-
-/** Waits real milliseconds; rejects with Cancelled as soon as the signal is aborted. */
-function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) {
-      reject(new Cancelled())
-      return
-    }
-    const onAbort = (): void => {
-      clearTimeout(timer)
-      reject(new Cancelled())
-    }
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', onAbort)
-      resolve()
-    }, milliseconds)
-    signal.addEventListener('abort', onAbort, { once: true })
-  })
 }

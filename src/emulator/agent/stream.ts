@@ -35,6 +35,8 @@ export class RunStream {
   readonly #run: Run
   readonly #deps: StreamDeps
   #count = 0
+  /** The clock of the ids: events of one phase share an id, those of the next phase have a later one. */
+  #ms = 0
   /** Ids of messages that were streamed in pieces, with the text so far. */
   readonly #streamed = new Map<string, string>()
   readonly #nodeRuns = new Map<string, string>()
@@ -45,14 +47,18 @@ export class RunStream {
   }
 
   metadata(): void {
+    this.#tick()
     this.#emit(undefined, 'metadata', { run_id: this.#run.id, attempt: 1 })
+    this.#tick()
   }
 
   error(data: unknown): void {
+    this.#tick()
     this.#emit(undefined, 'error', data, false)
   }
 
   feedback(urls: Record<string, string>): void {
+    this.#tick()
     this.#emit(undefined, 'feedback', urls)
   }
 
@@ -127,6 +133,7 @@ export class RunStream {
   /** One piece of a message that a model streams. */
   token(task: StepTask, id: string, text: string, last: boolean): void {
     const known = this.#streamed.get(id)
+    if (known === undefined) this.#tick()
     const whole = `${known ?? ''}${text}`
     this.#streamed.set(id, whole)
     const metadata = this.#chatMetadata(task)
@@ -158,6 +165,7 @@ export class RunStream {
 
   /** Messages that a node returned: those that were not streamed in pieces are told whole. */
   messages(task: StepTask, messages: readonly Message[]): void {
+    this.#tick()
     for (const message of messages) {
       if (this.#streamed.has(String(message.id))) continue
       const metadata = this.#nodeMetadata(task)
@@ -235,6 +243,10 @@ export class RunStream {
     this.#mode('debug', { step, timestamp: this.#deps.timestamp(), type, payload })
   }
 
+  #tick(): void {
+    this.#ms = Math.max(Math.trunc(this.#deps.now()), this.#ms + 1)
+  }
+
   #wants(mode: StreamMode): boolean {
     return this.#run.streamModes.includes(mode)
   }
@@ -244,7 +256,7 @@ export class RunStream {
   }
 
   #emit(mode: StreamMode | undefined, event: string, data: unknown, replayable = true): void {
-    const id = this.#deps.profile === 'python' ? `${Math.trunc(this.#deps.now())}-0` : String(this.#count)
+    const id = this.#deps.profile === 'python' ? `${this.#ms}-0` : String(this.#count)
     this.#count += 1
     this.#deps.publish({ id, event, data, mode }, replayable)
   }

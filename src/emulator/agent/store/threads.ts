@@ -44,8 +44,8 @@ export interface Thread {
   interrupts: Record<string, Interrupt[]>
   /** True when a run has ended on it: only then `error` and `interrupts` are told. */
   ran: boolean
-  /** Made by a run (`if_not_exists`, stateless): its keys are told in another order, as recorded. */
-  implicit: boolean
+  /** Who made it: told in the order of its keys, as recorded (`run`: `if_not_exists`, stateless). */
+  origin: 'caller' | 'run' | 'copy'
   /** Oldest first. */
   checkpoints: Checkpoint[]
   /** Oldest first. */
@@ -70,7 +70,12 @@ export class ThreadStore {
 
   /** Makes a thread. Throws 409 when the id is taken and `ifExists` is `raise`, 422 when it is no UUID. */
   create(
-    fields: { id?: string; metadata?: Json; ifExists?: 'raise' | 'do_nothing'; implicit?: boolean } = {},
+    fields: {
+      id?: string
+      metadata?: Json
+      ifExists?: 'raise' | 'do_nothing'
+      origin?: Thread['origin']
+    } = {},
   ): Thread {
     const id = fields.id === undefined ? this.#ids.v7() : canonicalUuid(fields.id)
     if (id === undefined) throw new HttpError(422, 'Invalid thread ID: must be a UUID')
@@ -92,7 +97,7 @@ export class ThreadStore {
       error: null,
       interrupts: {},
       ran: false,
-      implicit: fields.implicit ?? false,
+      origin: fields.origin ?? 'caller',
       checkpoints: [],
       runs: new Map(),
       listeners: new Set(),
@@ -128,7 +133,7 @@ export class ThreadStore {
 
   /** Copies a thread with its state and without its runs. Its id is a v4, as recorded. */
   copy(thread: Thread): Thread {
-    const copy = this.create({ id: this.#ids.v4(), metadata: { ...thread.metadata } })
+    const copy = this.create({ id: this.#ids.v4(), metadata: { ...thread.metadata }, origin: 'copy' })
     copy.checkpoints = [...thread.checkpoints]
     copy.values = thread.values
     copy.config = thread.config
