@@ -11,11 +11,17 @@ export class Conversation {
   readonly #assistantId: string
   readonly #method: 'send' | 'stream'
   #last: Answer | undefined
+  #contextId: string | undefined
 
   constructor(connection: A2aConnection, assistantId: string, method: 'send' | 'stream') {
     this.#connection = connection
     this.#assistantId = assistantId
     this.#method = method
+  }
+
+  /** The conversation's id (a thread's, too), as soon as the server told one, also when a stream then broke. */
+  get contextId(): string | undefined {
+    return this.#contextId
   }
 
   /**
@@ -35,14 +41,21 @@ export class Conversation {
     return this.#last
   }
 
-  #exchange(
+  async #exchange(
     text: string,
     ids: { contextId?: string; taskId?: string },
     options: CallOptions,
   ): Promise<Answer> {
     const message = { text, messageId: this.#connection.newId(), ...ids }
-    const exchange = this.#method === 'send' ? sendMessage : collectStream
-    return exchange(this.#connection, this.#assistantId, message, options)
+    if (this.#method === 'send') {
+      const answer = await sendMessage(this.#connection, this.#assistantId, message, options)
+      this.#contextId = answer.contextId
+      return answer
+    }
+    const onContext = (contextId: string): void => {
+      this.#contextId = contextId
+    }
+    return collectStream(this.#connection, this.#assistantId, message, { ...options, onContext })
   }
 }
 

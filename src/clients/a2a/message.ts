@@ -66,16 +66,20 @@ export async function* streamMessage(
 
 /**
  * The answer of a whole stream.
+ * @param options `onContext` is told of the conversation as soon as it has an id, also when the stream breaks
  * @throws as `streamMessage`, and ProtocolError when no event named a task
  */
 export async function collectStream(
   connection: A2aConnection,
   assistantId: string,
   message: OutgoingMessage,
-  options: CallOptions,
+  options: CallOptions & { readonly onContext?: (contextId: string) => void },
 ): Promise<Answer> {
   const builder = new AnswerBuilder()
-  for await (const event of streamMessage(connection, assistantId, message, options)) builder.add(event)
+  for await (const event of streamMessage(connection, assistantId, message, options)) {
+    builder.add(event)
+    options.onContext?.(event.kind === 'task' ? event.task.contextId : event.contextId)
+  }
   const answer = builder.build()
   if (answer !== undefined) return answer
   const facts = rpcFacts(connection, assistantId, 'message/stream')

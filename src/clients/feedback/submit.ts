@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
-import type { Transport } from '../../http/transport.ts'
+import { HttpError } from '../../http/errors.ts'
+import type { Response, Transport } from '../../http/transport.ts'
 import { FEEDBACK_URL_NAME } from './url.ts'
 
 export type FeedbackFieldName = 'score' | 'value' | 'comment' | 'correction' | 'metadata'
@@ -27,7 +28,7 @@ export async function postFeedback(
   options: SubmitOptions,
 ): Promise<number> {
   const body = Buffer.from(`{${fields.map(([name, json]) => `${JSON.stringify(name)}:${json}`).join(',')}}`)
-  const response = await transport.sendWithRetry(
+  const sent = transport.sendWithRetry(
     {
       method: 'POST',
       url,
@@ -38,7 +39,7 @@ export async function postFeedback(
     },
     { deadline: options.deadline, retries: 3 },
   )
-  return response.status
+  return statusOf(sent)
 }
 
 /**
@@ -57,14 +58,32 @@ export async function getFeedback(
   const query = fields.map(([name, json]) => `${name}=${encodeURIComponent(queryText(json))}`)
   withQuery.search = [url.search.slice(1), ...query].filter((part) => part !== '').join('&')
   withQuery.hash = ''
-  const response = await transport.send({
+  const sent = transport.send({
     method: 'GET',
     url: withQuery,
     name: FEEDBACK_URL_NAME,
     timeoutMs: Math.max(1, options.deadline - transport.clock.now()),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   })
-  return response.status
+  return statusOf(sent)
+}
+
+/** @throws HttpError with what to do about it, which the service's own words do not say */
+async function statusOf(sent: Promise<Response>): Promise<number> {
+  try {
+    return (await sent).status
+  } catch (error) {
+    if (!(error instanceof HttpError) || error.hint !== undefined) throw error
+    throw new HttpError(error, error, hintFor(error.status))
+  }
+}
+
+function hintFor(status: number): string {
+  if (status === 422)
+    return 'The service refuses a field: look at what it says about score, value, comment, correction and metadata.'
+  if (status === 429 || status >= 500)
+    return 'The service is busy or failed: run the step again while the URL lasts (3 hours).'
+  return 'The URL is unknown or expired: it lasts 3 hours from the end of its run. Take a fresh one from the `feedback` event of a new run.'
 }
 
 /** A text goes bare, everything else as its JSON. */

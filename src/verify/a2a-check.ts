@@ -1,0 +1,240 @@
+import { getAgentCard } from '../clients/a2a/card.ts'
+import { Conversation } from '../clients/a2a/conversation.ts'
+import { JsonRpcError, RPC } from '../clients/a2a/rpc-error.ts'
+import { getTask } from '../clients/a2a/task.ts'
+import type { A2aConnection, Answer, CallOptions, Task } from '../clients/a2a/types.ts'
+import { join } from '../http/url.ts'
+import { callFault, cardFault, NO_MESSAGES_KEY } from './a2a-faults.ts'
+import { judgeEarlier, judgeLast } from './a2a-judge.ts'
+import type { A2aCheck } from './checks.ts'
+import type { CheckContext, Outcome } from './types.ts'
+
+/** A task may be told as `working` for a moment after its answer was sent; so long is it asked again. */
+const SETTLE_MS = 10_000
+const SETTLE_POLL_MS = 500
+
+/** How an `a2a` check ended, and the thread that it left behind (its `contextId`), to be deleted. */
+export interface A2aOutcome {
+  readonly outcome: Outcome
+  readonly threadId: string | undefined
+}
+
+/**
+ * Runs an `a2a` check: the agent card, the messages in turn, then `tasks/get` of the last task, whose state
+ * must agree (design, 2.3). `within-seconds` stands in place of the check's own deadline.
+ * @param assistantId UUID of the assistant
+ * @throws only when the job was cancelled
+ */
+export async function checkA2a(
+  check: A2aCheck,
+  assistantId: string,
+  context: CheckContext,
+): Promise<A2aOutcome> {
+  const { target, tools } = context
+  const { withinMs } = check.expect
+  const timeoutMs = withinMs ?? context.timeoutMs
+  const deadline = withinMs === undefined ? context.deadline : tools.clock.now() + withinMs
+  const run = new A2aRun(
+    check,
+    assistantId,
+    { transport: tools.transport, url: target.url, headers: target.headers, newId: tools.newId },
+    { deadline, signal: tools.signal },
+    timeoutMs,
+  )
+  const outcome = await run.outcome()
+  const { warnings } = run
+  return {
+    outcome:
+      warnings.length === 0 ? outcome : { ...outcome, warnings: [...(outcome.warnings ?? []), ...warnings] },
+    threadId: run.threadId,
+  }
+}
+
+class A2aRun {
+  readonly warnings: string[] = []
+  /** The first `contextId` that an answer had. */
+  #contextId: string | undefined
+  readonly #check: A2aCheck
+  readonly #assistantId: string
+  readonly #connection: A2aConnection
+  readonly #conversation: Conversation
+  readonly #options: CallOptions
+  readonly #timeoutMs: number
+  /** The server speaks A2A 0.3, whose streams without a `contextId` leave nothing behind. */
+  #old = false
+
+  constructor(
+    check: A2aCheck,
+    assistantId: string,
+    connection: A2aConnection,
+    options: CallOptions,
+    timeoutMs: number,
+  ) {
+    this.#check = check
+    this.#assistantId = assistantId
+    this.#connection = connection
+    this.#conversation = new Conversation(connection, assistantId, check.method)
+    this.#options = options
+    this.#timeoutMs = timeoutMs
+  }
+
+  /** The thread of the conversation, once the server told its id. */
+  get threadId(): string | undefined {
+    return this.#conversation.contextId
+  }
+
+  async outcome(): Promise<Outcome> {
+    return (await this.#readCard()) ?? (await this.#talk())
+  }
+
+  /** @returns what is wrong with the card; undefined when it is in order */
+  async #readCard(): Promise<Outcome | undefined> {
+    let card: Awaited<ReturnType<typeof getAgentCard>>
+    try {
+      card = await getAgentCard(this.#connection, this.#assistantId, this.#options)
+    } catch (error) {
+      this.#rethrowCancel()
+      return cardFault(error, this.#connection, this.#assistantId, this.#options)
+    }
+    if (card.missing.length > 0) {
+      return {
+        reason: `The agent card lacks ${card.missing.join(', ')}`,
+        hint: 'Other agents need all of a card. Look at whether a route of the agent’s own stands under /.well-known/agent-card.json, else upgrade the agent server.',
+      }
+    }
+    if (card.takesText === false) return NO_MESSAGES_KEY
+    this.#old = card.protocolVersion?.startsWith('0.') === true
+    this.#compareUrl(card.url ?? '')
+    return undefined
+  }
+
+  /** A card's URL is for other agents; the checks go on at the URL that is known. */
+  #compareUrl(told: string): void {
+    const own = join(this.#connection.url, `/a2a/${this.#assistantId}`)
+    if (!URL.canParse(told)) {
+      this.warnings.push('The agent card’s endpoint is not a URL, so other agents cannot find it.')
+      return
+    }
+    const { host, protocol } = new URL(told)
+    if (host === own.host && (protocol === own.protocol || protocol === 'https:')) return
+    this.warnings.push(
+      `The agent card sends other agents to ${protocol}//${host}, not to ${own.origin}: set LANGGRAPH_API_URL at the server.`,
+    )
+  }
+
+  async #talk(): Promise<Outcome> {
+    const { messages } = this.#check
+    for (const [index, text] of messages.entries()) {
+      const what = messages.length === 1 ? 'The message' : `Message ${index + 1} of ${messages.length}`
+      let answer: Answer
+      try {
+        answer = await this.#conversation.say(text, this.#options)
+      } catch (error) {
+        this.#rethrowCancel()
+        return callFault(error, what, { timeoutMs: this.#timeoutMs })
+      }
+      if (this.#contextId !== undefined && answer.contextId !== this.#contextId) {
+        return {
+          reason: `${what} was answered under another contextId: the conversation was not kept`,
+          hint: 'The server does not go on with the conversation that it began: look at its version, and at whether several servers answer under this URL.',
+          said: answer.text,
+        }
+      }
+      this.#contextId = answer.contextId
+      if (index === messages.length - 1) return this.#finish(answer, what)
+      const verdict =
+        judgeEarlier(answer, what) ?? (answer.ended ? undefined : await this.#unfinished(answer, what))
+      if (verdict !== undefined) return verdict
+    }
+    throw new RangeError('an a2a check without messages')
+  }
+
+  /** The last answer: its own end, what `tasks/get` says of it, then what was expected. */
+  async #finish(answer: Answer, what: string): Promise<Outcome> {
+    if (!answer.ended) return this.#unfinished(answer, what)
+    const verdict = judgeLast(answer, this.#check.expect, what, { forgetful: this.#forgetful() })
+    // A failed answer is told as what it is; tasks/get could only say it again.
+    if (verdict.reason !== '' && answer.state !== 'completed') return verdict
+    const disagreement = await this.#compareTask(answer)
+    return disagreement ?? verdict
+  }
+
+  #forgetful(): boolean {
+    return this.#old && this.#check.method === 'stream' && this.#check.messages.length > 1
+  }
+
+  /** @returns what is wrong with the task as `tasks/get` tells it; undefined when it agrees */
+  async #compareTask(answer: Answer): Promise<Outcome | undefined> {
+    let task: Task
+    try {
+      task = await this.#getSettledTask(answer)
+    } catch (error) {
+      this.#rethrowCancel()
+      if (this.#isForgotten(error, answer)) {
+        this.warnings.push(
+          'The server does not know the streamed task any more (tasks/get): servers of the 0.5 line keep nothing of a stream that began without a contextId.',
+        )
+        return undefined
+      }
+      return callFault(error, 'tasks/get of the last task', { timeoutMs: this.#timeoutMs })
+    }
+    if (task.state === answer.state) return undefined
+    return {
+      reason: `The answer said that the task is ${word(answer.state)}, and tasks/get says ${word(task.state)}`,
+      hint:
+        task.state === 'canceled'
+          ? 'Somebody canceled the task while it ran: run the check again, and look at what else uses this deployment.'
+          : 'Look at the run in the agent’s trace: it did not end as the answer says.',
+      said: answer.text,
+    }
+  }
+
+  #isForgotten(error: unknown, answer: Answer): boolean {
+    if (!(error instanceof JsonRpcError)) return false
+    const unknown = error.code === RPC.taskNotFound || error.code === RPC.invalidParams
+    return unknown && this.#check.method === 'stream' && answer.state === 'completed'
+  }
+
+  async #getSettledTask(answer: Answer): Promise<Task> {
+    const { clock } = this.#connection.transport
+    const until = Math.min(clock.now() + SETTLE_MS, this.#options.deadline)
+    for (;;) {
+      const ids = { id: answer.taskId, contextId: answer.contextId }
+      const task = await getTask(this.#connection, this.#assistantId, ids, this.#options)
+      const open = task.state === 'working' || task.state === 'submitted'
+      if (!open || clock.now() + SETTLE_POLL_MS >= until) return task
+      await clock.sleep(SETTLE_POLL_MS, this.#options.signal)
+    }
+  }
+
+  /** The answer came before the task's end: a stream that closed without an error (a canceled run does that). */
+  async #unfinished(answer: Answer, what: string): Promise<Outcome> {
+    let state = answer.state
+    try {
+      const ids = { id: answer.taskId, contextId: answer.contextId }
+      state = (await getTask(this.#connection, this.#assistantId, ids, this.#options)).state
+    } catch {
+      this.#rethrowCancel()
+    }
+    return {
+      reason:
+        this.#check.method === 'stream'
+          ? `The stream of ${what.charAt(0).toLowerCase()}${what.slice(1)} closed before the task came to its end; the task is ${word(state)}`
+          : `${what} was answered before the task came to its end; the task is ${word(state)}`,
+      hint:
+        state === 'canceled'
+          ? 'Somebody canceled the run: a canceled run closes its stream without an error. Run the check again.'
+          : 'The server was restarted, or a proxy in between ends long answers: look at the deployment’s log.',
+      said: answer.text,
+    }
+  }
+
+  #rethrowCancel(): void {
+    this.#options.signal?.throwIfAborted()
+  }
+}
+
+/** A state is the server's word: shown only when it looks like one. */
+function word(state: string): string {
+  return /^[a-z][a-z-]{0,29}$/.test(state) ? `"${state}"` : 'in a state that nobody here knows'
+}
