@@ -36,7 +36,10 @@ export function toRequestError(
     return new TimeoutError(request, limits.headersMs, 'no answer began')
   if (code === 'UND_ERR_BODY_TIMEOUT')
     return new TimeoutError(request, limits.idleMs, 'the answer stopped, no byte came')
-  const proxy = /Proxy response \((\d+)\)/.exec(error instanceof Error ? error.message : '')
+  // undici's own words (lib/dispatcher/proxy-agent.js): of a tunnel, and of plain http through a proxy.
+  const proxy = /Proxy (?:response|Authentication Required) \((\d+)\)/.exec(
+    error instanceof Error ? error.message : '',
+  )
   if (proxy !== null) return proxyError(request, Number(proxy[1]), error)
   const tls = isTls(code)
   return new NetworkError(request, code, error, {
