@@ -3,50 +3,57 @@ import { Conversation } from '../clients/a2a/conversation.ts'
 import { JsonRpcError, RPC } from '../clients/a2a/rpc-error.ts'
 import { getTask } from '../clients/a2a/task.ts'
 import type { A2aConnection, Answer, CallOptions, Task } from '../clients/a2a/types.ts'
+import { deleteThread } from '../clients/agent-server/threads.ts'
+import { HttpError } from '../http/errors.ts'
 import { join } from '../http/url.ts'
 import { callFault, cardFault, NO_MESSAGES_KEY } from './a2a-faults.ts'
 import { judgeEarlier, judgeLast } from './a2a-judge.ts'
+import { type Found, findAssistant } from './assistant.ts'
 import type { A2aCheck } from './checks.ts'
+import { explain } from './explain.ts'
+import { agentServer, withTimeout } from './server.ts'
 import type { CheckContext, Outcome } from './types.ts'
 
 /** A task may be told as `working` for a moment after its answer was sent; so long is it asked again. */
 const SETTLE_MS = 10_000
 const SETTLE_POLL_MS = 500
 
-/** How an `a2a` check ended, and the thread that it left behind (its `contextId`), to be deleted. */
-export interface A2aOutcome {
-  readonly outcome: Outcome
-  readonly threadId: string | undefined
-}
-
 /**
  * Runs an `a2a` check: the agent card, the messages in turn, then `tasks/get` of the last task, whose state
- * must agree (design, 2.3). `within-seconds` stands in place of the check's own deadline.
- * @param assistantId UUID of the assistant
+ * must agree (design, 2.3). The thread of the conversation is deleted afterwards, as an assistant is that was
+ * made for the check.
  * @throws only when the job was cancelled
  */
-export async function checkA2a(
-  check: A2aCheck,
-  assistantId: string,
-  context: CheckContext,
-): Promise<A2aOutcome> {
-  const { target, tools } = context
-  const { withinMs } = check.expect
-  const timeoutMs = withinMs ?? context.timeoutMs
-  const deadline = withinMs === undefined ? context.deadline : tools.clock.now() + withinMs
-  const run = new A2aRun(
-    check,
-    assistantId,
-    { transport: tools.transport, url: target.url, headers: target.headers, newId: tools.newId },
-    { deadline, signal: tools.signal },
-    timeoutMs,
+export async function checkA2a(check: A2aCheck, outer: CheckContext): Promise<Outcome> {
+  const context = withTimeout(outer, check.expect.withinMs)
+  let found: Found
+  try {
+    found = await findAssistant(check.assistant, context)
+  } catch (error) {
+    return explain(error, context, 'looking for the assistant')
+  }
+  if ('failed' in found) return found.failed
+  const run = new A2aRun(check, found.assistant.id, context)
+  context.afterwards('the thread of the A2A conversation', (deadline) =>
+    deleteConversation(run.threadId, context, deadline),
   )
   const outcome = await run.outcome()
-  const { warnings } = run
-  return {
-    outcome:
-      warnings.length === 0 ? outcome : { ...outcome, warnings: [...(outcome.warnings ?? []), ...warnings] },
-    threadId: run.threadId,
+  if (run.warnings.length === 0) return outcome
+  return { ...outcome, warnings: [...(outcome.warnings ?? []), ...run.warnings] }
+}
+
+/** The conversation's `contextId` is its thread's id. */
+async function deleteConversation(
+  threadId: string | undefined,
+  context: CheckContext,
+  deadline: number,
+): Promise<void> {
+  if (threadId === undefined) return
+  try {
+    await deleteThread(agentServer(context), threadId, { deadline })
+  } catch (error) {
+    // Servers of the 0.5 line have deleted the thread of a stream by themselves.
+    if (!(error instanceof HttpError) || error.status !== 404) throw error
   }
 }
 
@@ -59,23 +66,23 @@ class A2aRun {
   readonly #connection: A2aConnection
   readonly #conversation: Conversation
   readonly #options: CallOptions
-  readonly #timeoutMs: number
+  readonly #context: CheckContext
   /** The server speaks A2A 0.3, whose streams without a `contextId` leave nothing behind. */
   #old = false
 
-  constructor(
-    check: A2aCheck,
-    assistantId: string,
-    connection: A2aConnection,
-    options: CallOptions,
-    timeoutMs: number,
-  ) {
+  constructor(check: A2aCheck, assistantId: string, context: CheckContext) {
+    const { target, tools } = context
     this.#check = check
     this.#assistantId = assistantId
-    this.#connection = connection
-    this.#conversation = new Conversation(connection, assistantId, check.method)
-    this.#options = options
-    this.#timeoutMs = timeoutMs
+    this.#context = context
+    this.#connection = {
+      transport: tools.transport,
+      url: target.url,
+      headers: target.headers,
+      newId: tools.newId,
+    }
+    this.#options = { deadline: context.deadline, signal: tools.signal }
+    this.#conversation = new Conversation(this.#connection, assistantId, check.method)
   }
 
   /** The thread of the conversation, once the server told its id. */
@@ -94,11 +101,11 @@ class A2aRun {
       card = await getAgentCard(this.#connection, this.#assistantId, this.#options)
     } catch (error) {
       this.#rethrowCancel()
-      return cardFault(error, this.#connection, this.#assistantId, this.#options)
+      return cardFault(error, this.#connection, this.#assistantId, this.#context)
     }
     if (card.missing.length > 0) {
       return {
-        reason: `The agent card lacks ${card.missing.join(', ')}`,
+        reason: `the agent card lacks ${card.missing.join(', ')}`,
         hint: 'Other agents need all of a card. Look at whether a route of the agent’s own stands under /.well-known/agent-card.json, else upgrade the agent server.',
       }
     }
@@ -112,26 +119,26 @@ class A2aRun {
   #compareUrl(told: string): void {
     const own = join(this.#connection.url, `/a2a/${this.#assistantId}`)
     if (!URL.canParse(told)) {
-      this.warnings.push('The agent card’s endpoint is not a URL, so other agents cannot find it.')
+      this.warnings.push('the agent card’s endpoint is not a URL, so other agents cannot find it.')
       return
     }
     const { host, protocol } = new URL(told)
     if (host === own.host && (protocol === own.protocol || protocol === 'https:')) return
     this.warnings.push(
-      `The agent card sends other agents to ${protocol}//${host}, not to ${own.origin}: set LANGGRAPH_API_URL at the server.`,
+      `the agent card sends other agents to ${protocol}//${host}, not to ${own.origin}: set LANGGRAPH_API_URL at the server.`,
     )
   }
 
   async #talk(): Promise<Outcome> {
     const { messages } = this.#check
     for (const [index, text] of messages.entries()) {
-      const what = messages.length === 1 ? 'The message' : `Message ${index + 1} of ${messages.length}`
+      const what = messages.length === 1 ? 'the message' : `message ${index + 1} of ${messages.length}`
       let answer: Answer
       try {
         answer = await this.#conversation.say(text, this.#options)
       } catch (error) {
         this.#rethrowCancel()
-        return callFault(error, what, { timeoutMs: this.#timeoutMs })
+        return callFault(error, what, this.#context)
       }
       if (this.#contextId !== undefined && answer.contextId !== this.#contextId) {
         return {
@@ -172,15 +179,15 @@ class A2aRun {
       this.#rethrowCancel()
       if (this.#isForgotten(error, answer)) {
         this.warnings.push(
-          'The server does not know the streamed task any more (tasks/get): servers of the 0.5 line keep nothing of a stream that began without a contextId.',
+          'the server does not know the streamed task any more (tasks/get): servers of the 0.5 line keep nothing of a stream that began without a contextId.',
         )
         return undefined
       }
-      return callFault(error, 'tasks/get of the last task', { timeoutMs: this.#timeoutMs })
+      return callFault(error, 'tasks/get of the last task', this.#context)
     }
     if (task.state === answer.state) return undefined
     return {
-      reason: `The answer said that the task is ${word(answer.state)}, and tasks/get says ${word(task.state)}`,
+      reason: `the answer said that the task is ${word(answer.state)}, and tasks/get says ${word(task.state)}`,
       hint:
         task.state === 'canceled'
           ? 'Somebody canceled the task while it ran: run the check again, and look at what else uses this deployment.'
@@ -219,7 +226,7 @@ class A2aRun {
     return {
       reason:
         this.#check.method === 'stream'
-          ? `The stream of ${what.charAt(0).toLowerCase()}${what.slice(1)} closed before the task came to its end; the task is ${word(state)}`
+          ? `the stream of ${what} closed before the task came to its end; the task is ${word(state)}`
           : `${what} was answered before the task came to its end; the task is ${word(state)}`,
       hint:
         state === 'canceled'

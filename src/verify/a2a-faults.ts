@@ -1,9 +1,9 @@
 import { JsonRpcError, RPC } from '../clients/a2a/rpc-error.ts'
 import { getInputKeys, getServerKind } from '../clients/a2a/server-kind.ts'
 import type { A2aConnection, CallOptions } from '../clients/a2a/types.ts'
-import { HttpError, NetworkError, TimeoutError } from '../http/errors.ts'
-import { requestFault } from './request-fault.ts'
-import type { Outcome } from './types.ts'
+import { HttpError, NetworkError } from '../http/errors.ts'
+import { explain } from './explain.ts'
+import type { CheckContext, Outcome } from './types.ts'
 
 /** Texts of both recorded generations for an input schema without `messages` (-32602, like much else). */
 const NO_MESSAGES = /'messages' field|no input schema/i
@@ -12,7 +12,7 @@ const NO_MESSAGES = /'messages' field|no input schema/i
 const FIRST_WITH_A2A = [0, 4, 21] as const
 
 export const NO_MESSAGES_KEY: Outcome = {
-  reason: 'The assistant’s state has no `messages` key, so A2A text parts cannot work',
+  reason: 'the assistant’s state has no `messages` key, so A2A text parts cannot work',
   hint: 'Give the graph’s state a `messages` list (MessagesState), or check this assistant with `input:` in place of `a2a:`.',
 }
 
@@ -21,12 +21,13 @@ export async function cardFault(
   error: unknown,
   connection: A2aConnection,
   assistantId: string,
-  options: CallOptions,
+  context: CheckContext,
 ): Promise<Outcome> {
+  const options = { deadline: context.deadline, signal: context.tools.signal }
   if (error instanceof HttpError && error.status === 404) return notOffered(connection, options)
   if (error instanceof HttpError && error.status === 400) {
     return {
-      reason: 'The server makes no agent card for this assistant (400)',
+      reason: 'the server makes no agent card for this assistant (400)',
       hint: 'Look at `assistant:` of the check: it has to be a graph of this deployment, or the id of an assistant there.',
       said: error.detail,
     }
@@ -39,25 +40,23 @@ export async function cardFault(
     // Servers of the 0.5 line cannot make the card of such a graph: 500 "'NoneType' object has no attribute".
     return { ...NO_MESSAGES_KEY, said: error.detail }
   }
-  return requestFault(error)
+  return explain(error, context, 'reading the agent card')
 }
 
-/** The outcome of an error of `message/send`, `message/stream` or `tasks/get`. */
-export function callFault(error: unknown, what: string, facts: { timeoutMs: number }): Outcome {
+/**
+ * The outcome of an error of `message/send`, `message/stream` or `tasks/get`.
+ * @param what the thing that was asked for, e.g. `message 1 of 2`
+ */
+export function callFault(error: unknown, what: string, context: CheckContext): Outcome {
   if (error instanceof JsonRpcError) return refusal(error, what)
-  if (error instanceof TimeoutError) {
-    return {
-      reason: `${what} was not answered within ${facts.timeoutMs / 1000} s`,
-      hint: 'Give the check more time (`within-seconds`, or `timeout-seconds`), or look at the agent’s trace for what it waits for.',
-    }
-  }
   if (error instanceof NetworkError && !error.neverSent) {
+    const code = error.code === '' ? '' : ` (${error.code})`
     return {
-      reason: `The connection broke before ${what.charAt(0).toLowerCase()}${what.slice(1)} was answered`,
+      reason: `the connection broke before ${what} was answered${code}`,
       hint: 'The server was restarted, or a proxy in between ends long answers: look at the deployment’s log, then run the check again.',
     }
   }
-  return requestFault(error)
+  return explain(error, context, `waiting for the answer to ${what}`)
 }
 
 function refusal(error: JsonRpcError, what: string): Outcome {

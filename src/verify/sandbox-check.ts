@@ -1,6 +1,7 @@
 import { SandboxError, waitForSandbox } from '../clients/sandboxes/wait.ts'
+import { HttpError } from '../http/errors.ts'
 import type { SandboxCheck } from './checks.ts'
-import { requestFault } from './request-fault.ts'
+import { explain } from './explain.ts'
 import { type CheckContext, type Outcome, PASSED } from './types.ts'
 
 /**
@@ -13,7 +14,7 @@ export async function checkSandbox(check: SandboxCheck, context: CheckContext): 
   const { sandbox: service } = target
   if (service === undefined) {
     return {
-      reason: 'No sandbox service is known to this run',
+      reason: 'no sandbox service is known to this run',
       hint: 'Set `sandbox-url`, and `api-key`, which the sandbox service needs.',
     }
   }
@@ -29,12 +30,27 @@ export async function checkSandbox(check: SandboxCheck, context: CheckContext): 
     return PASSED
   } catch (error) {
     tools.signal.throwIfAborted()
-    if (!(error instanceof SandboxError)) return requestFault(error)
+    return explainSandbox(error, check.sandbox, context)
+  }
+}
+
+function explainSandbox(error: unknown, name: string, context: CheckContext): Outcome {
+  if (error instanceof SandboxError) {
     const said = error.sandbox?.statusMessage ?? ''
+    return { reason: error.reason, ...hintOf(error.hint), ...(said === '' ? {} : { said }) }
+  }
+  // The sandbox service is another host than the deployment, so its refusals are told apart.
+  if (error instanceof HttpError) {
+    const what = error.status === 404 ? `there is no sandbox ${JSON.stringify(name)} (404)` : undefined
     return {
-      reason: error.reason,
-      ...(error.hint === undefined ? {} : { hint: error.hint }),
-      ...(said === '' ? {} : { said }),
+      reason: what ?? `the sandbox service answered ${error.status}`,
+      ...hintOf(error.hint),
+      ...(error.detail === '' ? {} : { said: error.detail }),
     }
   }
+  return explain(error, context, `reading sandbox ${JSON.stringify(name)}`)
+}
+
+function hintOf(hint: string | undefined): { hint?: string } {
+  return hint === undefined ? {} : { hint }
 }

@@ -1,22 +1,22 @@
 import { type FeedbackField, type FeedbackFieldName, postFeedback } from '../clients/feedback/submit.ts'
 import { feedbackSecrets, readFeedbackUrl } from '../clients/feedback/url.ts'
+import { HttpError } from '../http/errors.ts'
 import type { FeedbackSubmission, FeedbackWish } from './checks.ts'
-import { requestFault } from './request-fault.ts'
-import type { CheckContext, Outcome } from './types.ts'
+import { explain } from './explain.ts'
+import { type CheckContext, type Outcome, PASSED } from './types.ts'
 
 /**
  * The feedback of one run: the `feedback` event must carry exactly the keys that were asked for, each with a
  * URL of a feedback token; then what is to be submitted is, key by key in the order of the check, without any
  * credential. The URLs are masked before anything else is done with them.
  * @param urls data of the `feedback` event as it came; undefined when none came
- * @returns undefined when all is well
  * @throws only when the job was cancelled
  */
-export async function checkFeedback(
+export async function feedbackOutcome(
   wish: FeedbackWish,
   urls: unknown,
   context: CheckContext,
-): Promise<Outcome | undefined> {
+): Promise<Outcome> {
   const { tools, target } = context
   const given = isRecord(urls) ? urls : {}
   for (const url of Object.values(given)) {
@@ -29,7 +29,7 @@ export async function checkFeedback(
     const url = readFeedbackUrl(String(given[key]), target.allowHttp)
     if (typeof url === 'string') {
       return {
-        reason: `The feedback URL of ${JSON.stringify(key)} is not one: expected was ${url}`,
+        reason: `the feedback URL of ${JSON.stringify(key)} is not one: expected was ${url}`,
         hint: 'Look at LANGSMITH_ENDPOINT of the deployment: the server mints feedback URLs there.',
       }
     }
@@ -38,12 +38,21 @@ export async function checkFeedback(
       const options = { deadline: context.deadline, signal: tools.signal }
       await postFeedback(tools.transport, url, fieldsOf(submit), options)
     } catch (error) {
-      tools.signal.throwIfAborted()
-      const fault = requestFault(error)
-      return { ...fault, reason: `Feedback ${JSON.stringify(key)} was not taken: ${fault.reason}` }
+      return refused(error, key, context)
     }
   }
-  return undefined
+  return PASSED
+}
+
+/** The URL is no part of the deployment, so a refusal says nothing about the deployment's key. */
+function refused(error: unknown, key: string, context: CheckContext): Outcome {
+  const doing = `submitting feedback ${JSON.stringify(key)}`
+  if (!(error instanceof HttpError)) return explain(error, context, doing)
+  return {
+    reason: `the feedback URL answered ${error.status} while ${doing}`,
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+    ...(error.detail === '' ? {} : { said: error.detail }),
+  }
 }
 
 function compareKeys(wish: FeedbackWish, given: Readonly<Record<string, unknown>>): Outcome | undefined {
@@ -55,8 +64,8 @@ function compareKeys(wish: FeedbackWish, given: Readonly<Record<string, unknown>
   return {
     reason:
       missing.length > 0
-        ? `The server gave no feedback URL for ${lacks}`
-        : `The server gave ${extra} feedback URL${extra === 1 ? '' : 's'} more than were asked for`,
+        ? `the server gave no feedback URL for ${lacks}`
+        : `the server gave ${extra} feedback URL${extra === 1 ? '' : 's'} more than were asked for`,
     hint: 'The server mints feedback URLs at LangSmith: look at LANGSMITH_API_KEY and tracing of the deployment.',
   }
 }
