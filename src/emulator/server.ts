@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { mountAdmin } from './admin/index.ts'
+import { createAgentServer } from './agent/index.ts'
 import { refuse } from './auth.ts'
 import { createClock } from './clock.ts'
 import { mountControlPlane } from './control-plane/index.ts'
@@ -45,11 +46,6 @@ function parsedBody(bytes: Buffer): unknown {
     return text
   }
 }
-
-const createAgentServer = () => ({
-  fetch: () => new Response('Bad Gateway', { status: 502 }),
-  close: () => {},
-})
 
 class Service {
   readonly state: EmulatorState

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { open, send, write, writeHead } from '../wire/bridge.ts'
+import { isEventStream, open, send, write, writeHead } from '../wire/bridge.ts'
 import type { Effect } from './index.ts'
 
 const zip = promisify(gzip)
@@ -45,10 +45,6 @@ export async function bomb(kind: 'plain' | 'gzip', out: ServerResponse): Promise
   out.end()
 }
 
-function isEventStream(response: Response): boolean {
-  return (response.headers.get('content-type') ?? '').startsWith('text/event-stream')
-}
-
 /** Half an answer, or one event and half of the next, then the end of the connection. */
 async function cut(response: Response, request: IncomingMessage, out: ServerResponse): Promise<void> {
   const { chunks, whole, rest, cancel } = await open(response)
@@ -88,7 +84,8 @@ async function endless(response: Response, out: ServerResponse): Promise<void> {
 async function trickle(response: Response, out: ServerResponse, ms: number): Promise<void> {
   const { chunks, whole, rest, cancel } = await open(response)
   out.once('close', cancel)
-  writeHead(response, out, whole ? chunks.reduce((sum, chunk) => sum + chunk.length, 0) : undefined)
+  const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
+  writeHead(response, out, whole && !isEventStream(response) ? size : undefined)
   async function* all(): AsyncGenerator<Uint8Array> {
     yield* chunks
     yield* rest

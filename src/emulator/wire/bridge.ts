@@ -101,13 +101,18 @@ export function write(out: ServerResponse, chunk: Uint8Array | string): Promise<
   return new Promise((resolve) => out.write(chunk, (error) => resolve(!error)))
 }
 
+/** Answers that go out in chunks even when all of them are there, as every streaming server's do. */
+export function isEventStream(response: Response): boolean {
+  return (response.headers.get('content-type') ?? '').startsWith('text/event-stream')
+}
+
 /** Sends an answer as it comes. */
 export async function send(response: Response, out: ServerResponse, headOnly: boolean): Promise<void> {
   const opened = await open(response)
   const { chunks, whole, rest, cancel } = opened
   out.once('close', cancel)
   const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
-  writeHead(response, out, whole ? size : undefined)
+  writeHead(response, out, whole && !isEventStream(response) ? size : undefined)
   if (headOnly) {
     out.end()
     return
