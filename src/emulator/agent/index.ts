@@ -1,3 +1,4 @@
+import { a2aRoutes } from './a2a/index.ts'
 import { Engine } from './engine.ts'
 import { loadGraphs } from './graphs.ts'
 import { profileOf } from './profile.ts'
@@ -34,6 +35,7 @@ export function createAgentServer(options: AgentServerOptions, deps: AgentServer
   assistantRoutes(router, engine)
   threadRoutes(router, engine, profile, open)
   runRoutes(router, engine, profile, open)
+  a2aRoutes(router, { engine, options, profile, open })
   return {
     fetch: (request) => router.app.fetch(request),
     close() {
