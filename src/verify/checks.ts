@@ -92,3 +92,5 @@ export interface FeedbackSubmission {
   readonly correction?: unknown
   readonly metadata?: Readonly<Record<string, unknown>>
 }
+
+export { parseChecks } from './parse.ts'

@@ -74,6 +74,11 @@ export interface CheckContext {
   readonly deadline: number
   /** The time that ends at `deadline`, in milliseconds, for messages. */
   readonly timeoutMs: number
+  /**
+   * Registers what is done after the check, also when it fails or its time is over: deleting what it made.
+   * @param what named in a warning when it fails, e.g. `the thread 0198…`
+   */
+  afterwards(what: string, work: (deadline: number) => Promise<void>): void
 }
 
 /** The outcome of something that passed. */
