@@ -6,7 +6,7 @@ import { Transport } from '../http/transport.ts'
 import { readContext } from './context.ts'
 import { InputReader } from './inputs.ts'
 import { createLog } from './log.ts'
-import { Outputs } from './outputs.ts'
+import { StepOutputs } from './outputs.ts'
 import type { Runner } from './runner.ts'
 import { Secrets } from './secrets.ts'
 import { SummaryFile } from './summary-file.ts'
@@ -39,7 +39,7 @@ export function createRunner(env: Environment, signal: AbortSignal): OwnedRunner
   for (const word of OWN_WORDS) secrets.keep(word)
   const log: Log = createLog(secrets)
   const summary = new SummaryFile(secrets)
-  const outputs = new Outputs(secrets, (message) => log.warning(message))
+  const outputs = new StepOutputs(secrets, (message) => log.warning(message))
   let proxy: ProxySettings | undefined
   let transport: Transport | undefined
   let context: ReturnType<typeof readContext> | undefined

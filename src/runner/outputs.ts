@@ -2,8 +2,20 @@ import { setOutput } from '@actions/core'
 import { AgentDeployError } from '../base/errors.ts'
 import type { Secrets } from './secrets.ts'
 
-/** The step's outputs, written at once: they count also when the step fails or is killed. */
-export class Outputs {
+/** The step's outputs. */
+export interface Outputs {
+  /**
+   * Writes an output; the last value wins, the same value is not written again. Ids, URLs and words that
+   * were put out are ours: they stay whole where we write them.
+   * @throws AgentDeployError when the name is not of letters, digits, `-` and `_`, or the file is not there
+   */
+  set(name: string, value: string | number | boolean): void
+  /** The value as it was written; undefined when it was not. */
+  get(name: string): string | undefined
+}
+
+/** Outputs through the toolkit, written at once: they count also when the step fails or is killed. */
+export class StepOutputs implements Outputs {
   readonly #values = new Map<string, string>()
   readonly #secrets: Secrets
   readonly #warn: (message: string) => void
@@ -14,11 +26,6 @@ export class Outputs {
     this.#warn = warn
   }
 
-  /**
-   * Writes an output; the last value wins, the same value is not written again. Ids, URLs and words that
-   * were put out are ours: they stay whole where we write them.
-   * @throws AgentDeployError when the name is not of letters, digits, `-` and `_`, or the file is not there
-   */
   set(name: string, value: string | number | boolean): void {
     if (!/^[A-Za-z_][\w-]*$/.test(name)) {
       throw new AgentDeployError(
@@ -45,7 +52,6 @@ export class Outputs {
     }
   }
 
-  /** The value as it was written; undefined when it was not. */
   get(name: string): string | undefined {
     return this.#values.get(name)
   }
