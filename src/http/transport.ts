@@ -183,8 +183,9 @@ export class Transport {
         headers: headersOf(request, this.#options.userAgent),
         body: bodyOf(request),
         signal: controller.signal,
-        headersTimeout: headersMs,
-        bodyTimeout: idleMs,
+        // undici's timers may fire half a second early; where the whole request's own ends it, they are off (0).
+        headersTimeout: headersMs < timeoutMs ? headersMs : 0,
+        bodyTimeout: idleMs < timeoutMs ? idleMs : 0,
       })
       body = answer.body
       this.#options.onExchange?.(
