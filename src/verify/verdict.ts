@@ -10,8 +10,8 @@ import type { Outcome } from './types.ts'
  */
 export function judge(expect: Expectation, run: StreamedRun, interrupted: boolean): Outcome {
   const { text, nodes } = run.answer
-  const asked = (run.interrupts ?? []).map((interrupt) => JSON.stringify(interrupt)).join('\n')
-  const said = { said: interrupted && text === '' ? asked : text }
+  const asked = interrupted && run.interrupts !== undefined ? JSON.stringify(run.interrupts) : ''
+  const said = { said: text.includes(asked) ? text : [text, asked].filter((part) => part !== '').join('\n') }
   if (run.verdict.stateEvents === 0) {
     return {
       reason: 'The run is a success, and its stream told nothing of what the graph did',
@@ -24,7 +24,7 @@ export function judge(expect: Expectation, run: StreamedRun, interrupted: boolea
       ? {
           reason: 'The run stopped to ask: its thread is interrupted',
           hint: 'Where the agent is meant to ask here, say so with `expect: { interrupt: true }`; else look at what it asks.',
-          said: [text, asked].filter((part) => part !== '').join('\n'),
+          ...said,
         }
       : {
           reason: 'The run went to its end, where it was expected to stop and ask',

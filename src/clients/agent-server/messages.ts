@@ -33,6 +33,7 @@ export class Answer {
         this.#updates.push({ [node]: written })
         this.#take(messagesIn(written), false)
       }
+      if (event.interrupts !== undefined) this.#updates.push({ __interrupt__: event.interrupts })
     }
     if (event.type === 'values') {
       const messages = messagesIn(event.values).map(read).filter(isMessage)
