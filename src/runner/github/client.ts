@@ -18,8 +18,8 @@ export interface GithubClient {
 
 /** A nicety must not hold up a deploy: GitHub answers in well under a second. */
 const TIMEOUT_MS = 10_000
-/** What a call still gets after a cancel: `failed` and its calls have 4 s in all. */
-const GRACE_MS = 2_000
+/** What a call still gets after a cancel: less than `main` and `failed` have each (run-action.ts). */
+const GRACE_MS = 1_500
 /** 100 comments of 65 536 characters each fit. */
 const MAX_BYTES = 32 * 1024 * 1024
 const RETRY_WAIT_MS = 500
