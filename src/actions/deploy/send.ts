@@ -1,0 +1,224 @@
+import { AgentDeployError } from '../../base/errors.ts'
+import type { CallOptions } from '../../clients/control-plane/api.ts'
+import { getRevision } from '../../clients/control-plane/revisions.ts'
+import type { Deployment } from '../../clients/control-plane/wire.ts'
+import { APPLY_MS, type ApplyTools, create, firstRevision, patch } from '../../deploy/apply.ts'
+import { discover } from '../../deploy/discovery.ts'
+import { findDeployment } from '../../deploy/find.ts'
+import { forkFaults } from '../../deploy/forks.ts'
+import { dashboardUrl, deploymentUrl } from '../../deploy/links.ts'
+import { planProviders } from '../../deploy/oauth.ts'
+import { describePlan, makePlan, type Plan } from '../../deploy/plan/index.ts'
+import { refuse, resolveSource } from '../../deploy/plan/source.ts'
+import { redeploy } from '../../deploy/rollback.ts'
+import { mergeSecrets } from '../../deploy/secrets/index.ts'
+import type { SecretEntry } from '../../deploy/settings.ts'
+import { type Artifact, prepareArtifact } from './artifact.ts'
+import { forkFacts } from './git-facts.ts'
+import { type Accepted, type DeployRun, NO_GIT } from './run.ts'
+
+/** Events that have this repository's secrets though the code can be a stranger's. */
+const PRIVILEGED = ['pull_request_target', 'workflow_run', 'issue_comment']
+
+/**
+ * Looks the deployment up, plans, and sends: nothing changes before the plan stands.
+ * @returns what to wait for; undefined after a dry run
+ */
+export async function send(run: DeployRun): Promise<Accepted | undefined> {
+  const { api, inputs, record, runner } = run
+  const { settings } = inputs
+  const tools: ApplyTools = { api, log: runner.log, deadline: runner.clock.now() + APPLY_MS }
+  const options: CallOptions = { deadline: tools.deadline, retries: 20 }
+  const found = await findDeployment(api, settings.target, options)
+  if (found !== undefined) remember(run, found)
+  if (settings.revisionId !== undefined) return sendRedeploy(run, found, settings.revisionId, options)
+
+  await refuseForks(run, found)
+  const plan = await planFor(run, found, options)
+  const secrets = found === undefined ? givenSecrets(run) : mergedSecrets(run, found)
+  record.planned(describePlan(plan, secrets))
+  for (const warning of plan.warnings) runner.log.warning(warning)
+  if (inputs.dryRun) {
+    await prepareArtifact(run, plan, { check: true })
+    return dryRun(run, describePlan(plan, secrets))
+  }
+
+  const artifact = await prepareArtifact(run, plan)
+  try {
+    return plan.action === 'create'
+      ? await sendCreate(run, plan, artifact, tools)
+      : await sendUpdate(run, plan, secrets, artifact, tools)
+  } finally {
+    await artifact.remove()
+  }
+}
+
+/** What is known of the deployment before our write: outputs, and its secret values for redaction. */
+function remember({ api, inputs, record, runner }: DeployRun, deployment: Deployment): void {
+  for (const { value } of deployment.secrets ?? []) if (typeof value === 'string') runner.secrets.hide(value)
+  record.deployment(deployment, dashboardUrl(api, deployment))
+  record.url(deploymentUrl(deployment, inputs.allowHttp))
+  record.previous(previousOf(deployment))
+  record.created(false)
+}
+
+function previousOf(deployment: Deployment): string | undefined {
+  return deployment.active_revision_id ?? deployment.latest_revision_id ?? undefined
+}
+
+async function refuseForks(run: DeployRun, found: Deployment | undefined): Promise<void> {
+  const { runner, inputs } = run
+  if (!PRIVILEGED.includes(runner.env['GITHUB_EVENT_NAME'] ?? '')) return
+  const source = resolveSource(inputs.settings, found)
+  const choice = { source, repoRefGiven: inputs.settings.repoRef !== undefined, allowFork: inputs.allowFork }
+  refuse(forkFaults(forkFacts(await runner.context()), choice))
+}
+
+async function planFor(run: DeployRun, found: Deployment | undefined, options: CallOptions): Promise<Plan> {
+  const { api, inputs } = run
+  const { settings } = inputs
+  const git = resolveSource(settings, found) === 'github' ? await run.git() : NO_GIT
+  const discovered = found === undefined ? await discover(api, settings, git.repositoryUrl, options) : {}
+  return makePlan({ settings, git, discovered, deployment: found })
+}
+
+function givenSecrets({ inputs: { settings } }: DeployRun): readonly SecretEntry[] | undefined {
+  if (settings.secrets === undefined && settings.envVars === undefined) return undefined
+  return [...(settings.secrets ?? []), ...(settings.envVars ?? [])]
+}
+
+/** The whole set that an update sends, because the service replaces the set by it; undefined: left alone. */
+function mergedSecrets(run: DeployRun, found: Deployment): readonly SecretEntry[] | undefined {
+  const given = givenSecrets(run)
+  if (given === undefined) return undefined
+  const { secretsMode } = run.inputs.settings
+  if (secretsMode === 'merge' && found.secrets == null) {
+    throw new AgentDeployError(
+      'The service does not show which secrets the deployment has, so a merge could wipe them',
+      {
+        hint: 'Give the whole set with `secrets-mode: replace`.',
+      },
+    )
+  }
+  return mergeSecrets(found.secrets ?? [], given, secretsMode).entries
+}
+
+async function dryRun(run: DeployRun, plan: Record<string, unknown>): Promise<undefined> {
+  const { api, inputs, record, runner } = run
+  const providers = await planProviders(api, inputs.providers)
+  record.planned(providers.length === 0 ? plan : { ...plan, oauth_providers: providers })
+  runner.log.info('Dry run: nothing was changed. This would be sent:')
+  runner.log.info(JSON.stringify(record.plan, null, 2))
+  return undefined
+}
+
+async function sendCreate(
+  run: DeployRun,
+  plan: Extract<Plan, { action: 'create' }>,
+  artifact: Artifact,
+  tools: ApplyTools,
+): Promise<Accepted> {
+  const { api, inputs, record, runner } = run
+  const { deployment, created } = await runner.log.group(`Create the deployment from ${plan.source}`, () =>
+    create(plan.body, inputs.settings.target, tools),
+  )
+  if (!created) return sendInstead(run, deployment, artifact, tools)
+  record.deployment(deployment, dashboardUrl(api, deployment))
+  record.created(true)
+  runner.log.info(`Deployment ${deployment.id} was created`)
+  const revisionId =
+    plan.artifact === 'none'
+      ? await firstRevision(deployment, tools)
+      : await artifact.deliver(deployment, {
+          created: true,
+          revisionConfig: plan.revisionConfig,
+          body: { revision_source: plan.source },
+        })
+  record.revision(revisionId)
+  return {
+    deploymentId: deployment.id,
+    revisionId,
+    previousActive: undefined,
+    previousRevision: undefined,
+    expectedCommit: plan.expectedCommit,
+    ourBuild: plan.artifact === 'archive',
+  }
+}
+
+/** 409: somebody made a deployment of this name since the look-up. It is updated, as the next run would do. */
+async function sendInstead(
+  run: DeployRun,
+  found: Deployment,
+  artifact: Artifact,
+  tools: ApplyTools,
+): Promise<Accepted> {
+  run.runner.log.info(`The deployment ${found.id} was made by somebody else meanwhile; updating it`)
+  remember(run, found)
+  const plan = await planFor(run, found, { deadline: tools.deadline })
+  if (plan.action !== 'update') throw new Error('a plan for a deployment that is there is an update')
+  return sendUpdate(run, plan, mergedSecrets(run, found), artifact, tools)
+}
+
+async function sendUpdate(
+  run: DeployRun,
+  plan: Extract<Plan, { action: 'update' }>,
+  secrets: readonly SecretEntry[] | undefined,
+  artifact: Artifact,
+  tools: ApplyTools,
+): Promise<Accepted> {
+  const { record, runner } = run
+  const { deployment } = plan
+  const body = secrets === undefined ? plan.body : { ...plan.body, secrets }
+  const revisionId = await runner.log.group(
+    `Update deployment ${deployment.id} from ${plan.source}`,
+    async () =>
+      plan.artifact === 'none'
+        ? (await patch(deployment, body, tools)).revisionId
+        : artifact.deliver(deployment, { created: false, revisionConfig: {}, body }),
+  )
+  record.revision(revisionId)
+  return {
+    deploymentId: deployment.id,
+    revisionId,
+    previousActive: deployment.active_revision_id ?? undefined,
+    previousRevision: previousOf(deployment),
+    expectedCommit: plan.expectedCommit,
+    ourBuild: plan.artifact === 'archive',
+  }
+}
+
+/** `revision-id`: the revision as it is, deployed again. */
+async function sendRedeploy(
+  run: DeployRun,
+  found: Deployment | undefined,
+  wanted: string,
+  options: CallOptions,
+): Promise<Accepted | undefined> {
+  const { api, inputs, record, runner } = run
+  if (found === undefined) {
+    refuse([
+      { input: 'revision-id', message: 'needs a deployment that is there, and no deployment has this name' },
+    ])
+    return undefined
+  }
+  await getRevision(api, found.id, wanted, options)
+  const plan = {
+    action: 'redeploy',
+    method: 'POST',
+    path: `/v2/deployments/${found.id}/revisions/${wanted}/redeploy`,
+  }
+  record.planned(plan)
+  if (inputs.dryRun) return dryRun(run, plan)
+  const revisionId = await runner.log.group(`Redeploy revision ${wanted}`, () =>
+    redeploy(api, found, wanted, options),
+  )
+  record.revision(revisionId)
+  return {
+    deploymentId: found.id,
+    revisionId,
+    previousActive: found.active_revision_id ?? undefined,
+    previousRevision: previousOf(found),
+    expectedCommit: undefined,
+    ourBuild: false,
+  }
+}
