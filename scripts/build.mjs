@@ -18,6 +18,7 @@ const build = process.argv[2] ? `${dist}-build` : join(root, 'build')
 /** Launchers: where `action.yml` points, and the story it runs. */
 const LAUNCHERS = {
   'index.js': ['./actions/index.js', 'deploy'],
+  'verify.js': ['./actions/index.js', 'verify'],
 }
 
 function tsc() {

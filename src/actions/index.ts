@@ -4,6 +4,7 @@ import { runAction, type Story } from '../runner/run-action.ts'
 const STORIES = {
   deploy: async () => (await import('./deploy.ts')).deployStory(),
   post: async () => (await import('./post.ts')).postStory(),
+  verify: async () => (await import('./verify.ts')).verifyStory(),
 } satisfies Record<string, () => Promise<Story>>
 
 export type StoryName = keyof typeof STORIES

@@ -1,6 +1,8 @@
 import * as z from 'zod/mini'
 import { ProtocolError } from '../../http/errors.ts'
-import { openSse } from '../../http/sse.ts'
+import { mayRetry, waitBefore } from '../../http/retry.ts'
+import { openSse, type SseOptions, type SseStream } from '../../http/sse.ts'
+import type { Request } from '../../http/transport.ts'
 import { displayUrl } from '../../http/url.ts'
 import { type AgentServer, type CallOptions, callJson, Id, requestFor, timeLeft } from './api.ts'
 import { type RunEvent, toRunEvent } from './events.ts'
@@ -40,8 +42,8 @@ export interface RunStream {
 }
 
 /**
- * `POST /threads/{thread_id}/runs/stream`: makes a run and streams it. Sent once only: a second run on the
- * same thread is not the same thing.
+ * `POST /threads/{thread_id}/runs/stream`: makes a run and streams it. Sent again only when the server
+ * provably did not take it: a second run on the same thread is not the same thing.
  * @throws HttpError before the stream (404 unknown assistant or thread, 409 busy thread, 422 wrong fields);
  *   the iteration throws NetworkError when the stream breaks, TimeoutError at the deadline and ProtocolError
  *   for an event that is not JSON or too large
@@ -58,14 +60,8 @@ export async function streamRun(
     json: body,
   })
   const facts = { method: request.method, url: displayUrl(request.url) }
-  const left = timeLeft(server, options.deadline)
   let heartbeats = 0
-  const stream = await openSse(
-    server.transport,
-    // Silence is no fault: the JavaScript server sends no heartbeats while a model thinks.
-    { ...request, timeoutMs: left, headersTimeoutMs: left, idleTimeoutMs: left },
-    { onComment: () => heartbeats++ },
-  )
+  const stream = await open(server, request, options.deadline, { onComment: () => heartbeats++ })
   let runId = runIdOf(stream.header('content-location'))
   const seen = { closed: false, stateEvents: 0, events: 0, error: undefined as StreamVerdict['error'] }
 
@@ -94,6 +90,31 @@ export async function streamRun(
     runId: () => runId,
     verdict: () => ({ ...seen, heartbeats }),
     close: stream.close,
+  }
+}
+
+/** Tries after the first. */
+const RETRIES = 2
+
+async function open(
+  server: AgentServer,
+  request: Request,
+  deadline: number,
+  options: SseOptions,
+): Promise<SseStream> {
+  const { transport } = server
+  for (let attempt = 1; ; attempt++) {
+    const left = timeLeft(server, deadline)
+    try {
+      // Silence is no fault: the JavaScript server sends no heartbeats while a model thinks.
+      const times = { timeoutMs: left, headersTimeoutMs: left, idleTimeoutMs: left }
+      return await openSse(transport, { ...request, ...times }, options)
+    } catch (error) {
+      const waitMs = waitBefore(attempt, error, () => 1)
+      const late = transport.clock.now() + waitMs >= deadline
+      if (attempt > RETRIES || late || !mayRetry('POST', error)) throw error
+      await transport.clock.sleep(waitMs, transport.signal)
+    }
   }
 }
 
