@@ -18,6 +18,8 @@ const build = process.argv[2] ? `${dist}-build` : join(root, 'build')
 /** Launchers: where `action.yml` points, and the story it runs. */
 const LAUNCHERS = {
   'index.js': ['./actions/index.js', 'deploy'],
+  'feedback.js': ['./actions/index.js', 'feedback'],
+  'sandbox.js': ['./actions/index.js', 'sandbox'],
   'verify.js': ['./actions/index.js', 'verify'],
 }
 

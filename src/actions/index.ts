@@ -4,6 +4,8 @@ import { runAction, type Story } from '../runner/run-action.ts'
 const STORIES = {
   deploy: async () => (await import('./deploy.ts')).deployStory(),
   post: async () => (await import('./post.ts')).postStory(),
+  feedback: async () => (await import('./feedback.ts')).feedbackStory(),
+  sandbox: async () => (await import('./sandbox.ts')).sandboxStory(),
   verify: async () => (await import('./verify.ts')).verifyStory(),
 } satisfies Record<string, () => Promise<Story>>
 
