@@ -35,6 +35,7 @@ export interface Emulator {
 type FetchHandler = (request: Request) => Response | Promise<Response>
 
 const ADMIN = /^\/_emulator(\/|$)/
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 const KEPT_BODY = 256 * 1024
 
 function parsedBody(bytes: Buffer): unknown {
@@ -145,6 +146,8 @@ class Service {
     if (scripted) return scripted
     if (effect && 'bomb' in effect) return undefined
     if (!body) return new Problem(413, 'Request body is too large').toResponse()
+    // What fetch has no word for (TRACE) nobody serves either.
+    if (!METHODS.includes(record.method)) return new Problem(405, 'Method Not Allowed').toResponse()
     return this.#route(request, url, body, signal)
   }
 
@@ -169,6 +172,7 @@ class Service {
   ): Promise<Response> {
     const body = await readBytes(request, BODY_LIMIT)
     if (!body) return new Problem(413, 'Request body is too large').toResponse()
+    if (!METHODS.includes(request.method ?? '')) return new Problem(405, 'Method Not Allowed').toResponse()
     return handler(toRequest(request, url, body, signal))
   }
 }

@@ -1,6 +1,5 @@
 /** Does to an answer what a fault says. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { isEventStream, open, send, write, writeHead } from '../wire/bridge.ts'
@@ -68,6 +67,20 @@ async function cut(response: Response, request: IncomingMessage, out: ServerResp
   request.socket.destroySoon()
 }
 
+/** Waits, but not for a client that has hung up. */
+function pause(out: ServerResponse, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms)
+    function done(): void {
+      clearTimeout(timer)
+      out.off('close', done)
+      resolve()
+    }
+    if (out.closed) done()
+    else out.once('close', done)
+  })
+}
+
 /** The whole answer, and then never its end: heartbeats in a stream, spaces elsewhere. */
 async function endless(response: Response, out: ServerResponse): Promise<void> {
   const { chunks, rest, cancel } = await open(response)
@@ -77,7 +90,7 @@ async function endless(response: Response, out: ServerResponse): Promise<void> {
   for (const chunk of chunks) if (!(await write(out, chunk))) return
   for await (const chunk of rest) if (!(await write(out, chunk))) return
   const drip = isEventStream(response) ? ': heartbeat\r\n\r\n' : ' '
-  while (await write(out, drip)) await sleep(DRIP_MS)
+  while (await write(out, drip)) await pause(out, DRIP_MS)
 }
 
 /** The same bytes, one by one. */
@@ -93,7 +106,7 @@ async function trickle(response: Response, out: ServerResponse, ms: number): Pro
   for await (const chunk of all()) {
     for (let index = 0; index < chunk.length; index += 1) {
       if (!(await write(out, chunk.subarray(index, index + 1)))) return
-      await sleep(ms)
+      await pause(out, ms)
     }
   }
   out.end()
@@ -111,6 +124,6 @@ export async function deliver(
     return effect.stream === 'cut' ? cut(response, request, out) : endless(response, out)
   }
   if (effect && 'trickleMs' in effect) return trickle(response, out, effect.trickleMs)
-  if (effect && 'delayMs' in effect) await sleep(effect.delayMs)
+  if (effect && 'delayMs' in effect) await pause(out, effect.delayMs)
   return send(response, out, request.method === 'HEAD')
 }

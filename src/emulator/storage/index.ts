@@ -83,7 +83,8 @@ export class Uploads {
 
   /** Answers a request whose path begins with STORAGE_PREFIX. */
   async handle(request: IncomingMessage, url: URL): Promise<Response> {
-    const objectPath = decodeURIComponent(url.pathname.slice(STORAGE_PREFIX.length))
+    // Object paths are letters, digits, dashes, dots and slashes, so nobody has to escape them.
+    const objectPath = url.pathname.slice(STORAGE_PREFIX.length)
     const upload = this.#uploads.find((candidate) => candidate.objectPath === objectPath)
     if (!upload) return xmlError(404, 'NoSuchKey', 'The specified key does not exist.')
     if (request.method !== 'PUT') {
