@@ -32,6 +32,8 @@ const BUSY =
   'Thread is already running a task. Wait for it to finish or choose a different multitask strategy.'
 const MISSING = 'Thread or assistant not found.'
 
+const MAX_RUNS = 500
+
 interface Job {
   run: Run
   ready: boolean
@@ -69,7 +71,7 @@ export class Engine {
       graphIds,
       ids,
       timestamp,
-      acceptUnknownGraph: options.profile === 'js',
+      js: options.profile === 'js',
     })
     this.threads = new ThreadStore({ ids, timestamp })
   }
@@ -109,7 +111,7 @@ export class Engine {
   start(threadId: string | undefined, request: RunRequest): Run {
     const js = this.options.profile === 'js'
     const assistant = this.resolveAssistant(request.assistantId)
-    const merged = mergeConfig(assistant, request)
+    const merged = mergeConfig(assistant, request, this.options.profile)
     const thread = this.#threadFor(threadId, request)
     const queue = this.#queue(thread.id)
     const strategy = request.multitaskStrategy ?? (js ? 'reject' : 'enqueue')
@@ -126,7 +128,7 @@ export class Engine {
       threadId: thread.id,
       assistantId: assistant.assistant_id,
       graphId: assistant.graph_id,
-      request,
+      request: { ...request, multitaskStrategy: strategy },
       streamModes: request.streamMode?.length ? request.streamMode : ['values'],
       createdAt: this.timestamp(),
       updatedAt: this.timestamp(),
@@ -135,6 +137,7 @@ export class Engine {
       context: merged.context,
     })
     thread.runs.set(run.id, run)
+    forgetOldRuns(thread)
     thread.status = 'busy'
     thread.metadata = {
       ...thread.metadata,
@@ -190,6 +193,7 @@ export class Engine {
     this.threads.delete(threadId)
     for (const run of thread.runs.values()) this.#dropRun(run)
     this.#queues.delete(threadId)
+    for (const listener of thread.listeners) listener(undefined)
     return true
   }
 
@@ -265,7 +269,8 @@ export class Engine {
     job.before = { checkpoint: head(thread), values: thread.values }
     run.status = 'running'
     const metadata = runningMetadata(run.metadata, this.options)
-    const configurable = { ...(run.config['configurable'] as Json), __pregel_node_finished: null }
+    const finished = this.options.profile === 'python' ? { __pregel_node_finished: null } : {}
+    const configurable = { ...(run.config['configurable'] as Json), ...finished }
     Object.assign(run.config, { configurable, metadata })
     const publish = (event: RunEvent, replayable: boolean): void => {
       run.publish(event, replayable)
@@ -368,5 +373,13 @@ export class Engine {
     run.deleted = true
     run.abort.abort()
     run.end()
+  }
+}
+
+/** Runs that ended long ago are forgotten, so that a thread does not grow without bound. */
+function forgetOldRuns(thread: Thread): void {
+  for (const run of thread.runs.values()) {
+    if (thread.runs.size <= MAX_RUNS) return
+    if (run.ended) thread.runs.delete(run.id)
   }
 }

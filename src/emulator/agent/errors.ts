@@ -18,14 +18,13 @@ export class HttpError extends Error {
 
 /** A body that does not fit its schema: 422 with one long sentence (Python), 400 with issues (JavaScript). */
 export class SchemaError extends HttpError {
-  readonly path: readonly (string | number)[]
-  readonly reason: string
+  /** The same fault as zod tells it. */
+  readonly issue: Record<string, unknown>
 
-  constructor(detail: string, path: readonly (string | number)[], reason: string) {
+  constructor(detail: string, issue: Record<string, unknown>) {
     super(422, detail)
     this.name = 'SchemaError'
-    this.path = path
-    this.reason = reason
+    this.issue = issue
   }
 }
 

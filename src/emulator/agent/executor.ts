@@ -81,7 +81,7 @@ export class Executor {
       if (this.#run.abort.signal.aborted) throw new Cancelled()
       const node = this.#nodeNamed(this.#next[0] ?? '')
       if (!(first && resume !== undefined) && this.#listed(this.#run.request.interruptBefore, node)) {
-        this.#stream.interruptUpdates([])
+        this.#stream.breakpoint()
         break
       }
       if (this.#executed >= limit) throw recursionError(limit)
@@ -89,7 +89,7 @@ export class Executor {
       if (interrupts.length > 0) break
       first = false
       if (this.#next.length > 0 && this.#listed(this.#run.request.interruptAfter, node)) {
-        this.#stream.interruptUpdates([])
+        this.#stream.breakpoint()
         break
       }
     }
@@ -105,21 +105,23 @@ export class Executor {
     const { command, input } = this.#run.request
     if (command !== undefined && command !== null) return this.#beginCommand(command)
     if (input === undefined || input === null) {
-      if (this.#parent === undefined) throw new RunError('EmptyInputError', 'Received no input for __start__')
+      if (this.#parent === undefined) throw emptyInput(this.#deps.dialect)
       this.#next = this.#known(this.#parent.next)
       this.#stream.values(outputOf(this.#graph, this.#state))
       return { value: undefined }
     }
     if (typeof input !== 'object' || Array.isArray(input)) {
-      const text = `Expected dict, got ${pythonStr(input)}`
-      const link = `${LANGGRAPH_ERRORS}/INVALID_GRAPH_NODE_RETURN_VALUE`
-      throw new RunError('InvalidUpdateError', `${text}\nFor troubleshooting, visit: ${link}`)
+      throw wrongInput(this.#deps.dialect, input)
     }
     this.#step += 1
     this.#save('input', ['__start__'])
     const wrote = this.#write(input as Json)
     this.#step += 1
-    if (wrote.keys.length > 0) this.#stream.values(outputOf(this.#graph, this.#state))
+    if (wrote.keys.length > 0) {
+      const output = outputOf(this.#graph, this.#state)
+      this.#stream.values(output)
+      this.#stream.inputMessages((output['messages'] ?? []) as Message[])
+    }
     this.#next = [this.#graph.nodes[0].name]
     this.#save('loop', this.#next)
     return undefined
@@ -127,7 +129,7 @@ export class Executor {
 
   #beginCommand(command: Json): { value: unknown } | undefined {
     const parent = this.#parent
-    if (parent === undefined) throw new RunError('TypeError', "'NoneType' object is not iterable")
+    if (parent === undefined) throw noCheckpoint(this.#deps.dialect)
     this.#next = this.#known(parent.next)
     const update = command['update']
     if (typeof update === 'object' && update !== null) {
@@ -165,7 +167,7 @@ export class Executor {
     } catch (error) {
       if (this.#run.abort.signal.aborted) throw new Cancelled()
       if (error instanceof Stop) return this.#stopAt(task, error.value, parentTask)
-      const failure = error instanceof RunError ? error : new RunError('RuntimeError', String(error))
+      const failure = this.#failure(error)
       if (parentTask !== undefined) parentTask.error = `${failure.kind}(${pythonRepr(failure.message)})`
       this.#stream.taskResult(task, { error: failure.wire(), result: {}, interrupts: [] })
       throw failure
@@ -181,6 +183,14 @@ export class Executor {
     if (wrote.keys.length > 0) this.#stream.values(outputOf(this.#graph, this.#state))
     this.#save('loop', this.#next)
     return []
+  }
+
+  /** The exception that a node raised; JavaScript has no ValueError. */
+  #failure(error: unknown): RunError {
+    if (!(error instanceof RunError)) return new RunError('RuntimeError', String(error))
+    if (this.#deps.dialect === 'js' && error.kind === 'ValueError')
+      return new RunError('Error', error.message)
+    return error
   }
 
   #stopAt(task: StepTask, value: unknown, parentTask: CheckpointTask | undefined): Interrupt[] {
@@ -231,9 +241,6 @@ export class Executor {
   }
 
   #save(source: Checkpoint['source'], next: readonly string[]): void {
-    const configurable = (this.#run.config['configurable'] ?? {}) as Json
-    const metadata = (this.#run.config['metadata'] ?? {}) as Json
-    const { graph_id, assistant_id, ...others } = metadata
     const checkpoint: Checkpoint = {
       id: this.#deps.ids.v6(this.#step & 0x3fff),
       parentId: this.#parent?.id ?? null,
@@ -243,24 +250,26 @@ export class Executor {
       tasks: next.map((name) => ({ id: this.#deps.ids.task(), name, error: null, interrupts: [] })),
       step: this.#step,
       source,
-      metadata: {
-        graph_id,
-        assistant_id,
-        user_id: configurable['user_id'] ?? '',
-        ...others,
-        run_id: this.#run.id,
-        thread_id: this.#thread.id,
-        source,
-        step: this.#step,
-        parents: {},
-        langgraph_auth_user_id: configurable['langgraph_auth_user_id'] ?? '',
-        langgraph_request_id: configurable['langgraph_request_id'],
-      },
+      metadata: this.#checkpointMetadata(source),
     }
     addCheckpoint(this.#thread, checkpoint)
     this.#parent = checkpoint
     this.#run.checkpointId = checkpoint.id
     this.#stream.checkpoint(checkpoint, outputOf(this.#graph, this.#state))
+  }
+
+  /** What a checkpoint tells about its run (recorded key order). */
+  #checkpointMetadata(source: Checkpoint['source']): Json {
+    const configurable = (this.#run.config['configurable'] ?? {}) as Json
+    const metadata = (this.#run.config['metadata'] ?? {}) as Json
+    const { graph_id, assistant_id, ...others } = metadata
+    const { id: run_id } = this.#run
+    const { id: thread_id } = this.#thread
+    const place = { source, step: this.#step, parents: {} }
+    if (this.#deps.dialect === 'js') return { graph_id, assistant_id, ...others, thread_id, run_id, ...place }
+    const { langgraph_auth_user_id, langgraph_request_id, user_id } = configurable
+    const head = { graph_id, assistant_id, user_id, ...others, run_id, thread_id }
+    return { ...head, ...place, langgraph_auth_user_id, langgraph_request_id }
   }
 
   /** The checkpoint to go on from. An unknown one is taken for none, as recorded (x-checkpoint-unknown). */
@@ -297,6 +306,32 @@ function resumeValue(resume: unknown, tasks: readonly CheckpointTask[]): unknown
   const ids = tasks.flatMap((task) => task.interrupts.map((interrupt) => interrupt.id))
   const found = ids.find((id) => id in resume)
   return found === undefined ? resume : (resume as Json)[found]
+}
+
+function emptyInput(dialect: MessageDialect): RunError {
+  const python = 'Received no input for __start__'
+  return new RunError(
+    'EmptyInputError',
+    dialect === 'js' ? 'Received no input writes for "__start__"' : python,
+  )
+}
+
+function wrongInput(dialect: MessageDialect, input: unknown): RunError {
+  if (dialect === 'js') {
+    const wanted = 'an object or an array containing at least one Command object'
+    const link = 'https://docs.langchain.com/oss/javascript/langgraph/INVALID_GRAPH_NODE_RETURN_VALUE/'
+    const text = `Expected node "__start__" to return ${wanted}, received ${typeof input}`
+    return new RunError('InvalidUpdateError', `${text}\n\nTroubleshooting URL: ${link}\n`)
+  }
+  const link = `${LANGGRAPH_ERRORS}/INVALID_GRAPH_NODE_RETURN_VALUE`
+  const text = `Expected dict, got ${pythonStr(input)}`
+  return new RunError('InvalidUpdateError', `${text}\nFor troubleshooting, visit: ${link}`)
+}
+
+/** A command on a thread that nothing ran on. */
+function noCheckpoint(dialect: MessageDialect): RunError {
+  if (dialect === 'js') return wrongInput(dialect, '')
+  return new RunError('TypeError', "'NoneType' object is not iterable")
 }
 
 function recursionError(limit: number): RunError {

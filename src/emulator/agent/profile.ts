@@ -28,7 +28,7 @@ export function plain(status: number, text: string, headers: Record<string, stri
   const length = String(Buffer.byteLength(text))
   return new Response(text, {
     status,
-    headers: { ...headers, 'content-length': length, 'content-type': 'text/plain; charset=utf-8' },
+    headers: { 'content-type': 'text/plain; charset=utf-8', ...headers, 'content-length': length },
   })
 }
 
@@ -44,27 +44,53 @@ const HEARTBEAT_MS = 5_000
 
 const python: Profile = {
   name: 'python',
-  sse: { lineEnd: '\r\n', heartbeatMs: HEARTBEAT_MS },
+  sse: {
+    lineEnd: '\r\n',
+    heartbeatMs: HEARTBEAT_MS,
+    headers: {
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+      'content-type': 'text/event-stream; charset=utf-8',
+    },
+  },
   error: (error) => json(error.status, { detail: error.detail }, error.headers),
   tellsId: ({ resumable }) => resumable,
   open: ['/', '/ok', '/info', '/metrics', '/docs', '/openapi.json'],
 }
 
-/** `langgraphjs dev`: plain-text errors, zod's validation errors, LF, ids on every thread run, no heartbeat. */
+const JS_TEXT = 'text/plain;charset=UTF-8'
+
+/** What zod says about an id that is no UUID, where Python says a sentence of its own. */
+function uuidIssue(detail: string): Record<string, unknown> | undefined {
+  const named = /^Invalid (assistant|thread|run) ID: must be a UUID$/.exec(detail)?.[1]
+  const name = detail === 'badly formed hexadecimal UUID string' ? 'thread' : named
+  if (name === undefined) return undefined
+  return { validation: 'uuid', code: 'invalid_string', message: 'Invalid uuid', path: [`${name}_id`] }
+}
+
+/**
+ * `langgraphjs dev` as it answered when it was asked (1.5.1): plain-text errors, zod's validation errors, LF, ids on
+ * every thread run, no heartbeat.
+ */
 const js: Profile = {
   name: 'js',
-  sse: { lineEnd: '\n', heartbeatMs: undefined },
+  sse: {
+    lineEnd: '\n',
+    heartbeatMs: undefined,
+    headers: { 'cache-control': 'no-cache', 'content-type': 'text/event-stream' },
+  },
   error(error) {
-    if (error instanceof SchemaError) {
-      const issue = { code: 'invalid_type', path: error.path, message: error.reason }
+    const issue = error instanceof SchemaError ? error.issue : uuidIssue(error.detail)
+    if (issue !== undefined)
       return json(400, { success: false, error: { issues: [issue], name: 'ZodError' } })
-    }
-    if (error.detail === 'Invalid JSON in request body') return plain(400, 'Malformed JSON in request body')
-    const status = error.detail.endsWith('must be a UUID') ? 400 : error.status
-    return plain(status, error.detail, error.headers)
+    const headers = { ...error.headers, 'content-type': JS_TEXT }
+    if (error.detail === 'Invalid JSON in request body')
+      return plain(400, 'Malformed JSON in request body', headers)
+    if (error.status === 409) return plain(409, error.detail.replace(/ .*already/, ' already'), headers)
+    return plain(error.status, error.detail, headers)
   },
   tellsId: ({ stateless }) => !stateless,
-  open: ['/', '/ok', '/info'],
+  open: ['/ok', '/info'],
 }
 
 export function profileOf(name: 'python' | 'js'): Profile {

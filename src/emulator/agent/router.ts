@@ -75,9 +75,9 @@ export class Router {
     if (path.endsWith('/') && this.#profile.name === 'python' && this.#methodsOf(bare).length > 0) {
       return empty(307, { location: `${this.#options.url}${bare}${new URL(request.url).search}` })
     }
-    return this.#profile.error(
-      new HttpError(404, this.#profile.name === 'js' ? '404 Not Found' : 'Not Found'),
-    )
+    if (this.#profile.name === 'js')
+      return plain(404, '404 Not Found', { 'content-type': 'text/plain; charset=UTF-8' })
+    return this.#profile.error(new HttpError(404, 'Not Found'))
   }
 
   #methodsOf(path: string): Method[] {
@@ -85,6 +85,11 @@ export class Router {
   }
 
   #finish(request: Request, response: Response): Response {
+    if (this.#profile.name === 'js') {
+      response.headers.set('access-control-allow-origin', '*')
+      response.headers.set('access-control-expose-headers', 'content-location,x-pagination-total')
+      return response
+    }
     response.headers.set('vary', 'Origin')
     if (request.headers.has('origin')) {
       response.headers.set('access-control-allow-origin', '*')

@@ -27,17 +27,25 @@ export interface MergedConfig {
 
 /**
  * Merges configuration as recorded (agent-server-recorded.md, row 21): assistant, then thread, then run. The thread
- * keeps the `configurable` of the first assistant that has one, never that of a run. Throws 400 when the run gives
+ * keeps the `configurable` of the first assistant that has one, never that of a run (the JavaScript server: that of
+ * runs too, and it keeps context and configurable apart). Throws 400 when the run gives
  * both `config.configurable` and `context`.
  */
-export function mergeConfig(assistant: Assistant, request: RunRequest): MergedConfig {
-  const own = mirrorContext(request.config ?? {}, request.context ?? {})
+export function mergeConfig(
+  assistant: Assistant,
+  request: RunRequest,
+  profile: 'python' | 'js',
+): MergedConfig {
+  const js = profile === 'js'
+  const given = { config: request.config ?? {}, context: request.context ?? {} }
+  const own = js ? given : mirrorContext(given.config, given.context)
   let threadConfigurable: Json = {}
   return {
     context: { ...assistant.context, ...own.context },
     applyThread(thread) {
       threadConfigurable = {
         ...(assistant.config['configurable'] as Json | undefined),
+        ...(js ? (own.config['configurable'] as Json | undefined) : {}),
         ...(thread.config['configurable'] as Json | undefined),
       }
       const { configurable: _configurable, ...rest } = assistant.config
@@ -46,23 +54,26 @@ export function mergeConfig(assistant: Assistant, request: RunRequest): MergedCo
     config({ runId, threadId, requestId, now, request: { afterSeconds } }) {
       const { configurable: _assistant, ...assistantRest } = assistant.config
       const { configurable, ...runRest } = own.config
+      const pythonKeys = {
+        langgraph_auth_user: null,
+        langgraph_auth_user_id: '',
+        langgraph_auth_permissions: [],
+        langgraph_request_id: requestId,
+        __request_start_time_ms__: Math.trunc(now),
+        __after_seconds__: afterSeconds ?? 0,
+      }
       return {
         ...assistantRest,
         ...runRest,
         configurable: {
           ...threadConfigurable,
           ...(configurable as Json | undefined),
-          langgraph_auth_user: null,
-          langgraph_auth_user_id: '',
-          langgraph_auth_permissions: [],
-          langgraph_request_id: requestId,
-          __request_start_time_ms__: Math.trunc(now),
-          __after_seconds__: afterSeconds ?? 0,
+          ...(js ? {} : pythonKeys),
           run_id: runId,
           thread_id: threadId,
           graph_id: assistant.graph_id,
           assistant_id: assistant.assistant_id,
-          user_id: '',
+          ...(js ? {} : { user_id: '' }),
         },
       }
     },
@@ -79,7 +90,21 @@ export function pendingMetadata(assistant: Assistant, request: RunRequest): Json
 export const LANGGRAPH_VERSION = '1.2.22'
 
 /** A run's metadata once it works: checkpoints, tasks and messages carry it. */
-export function runningMetadata(metadata: Json, options: { agentVersion: string; url: string }): Json {
+export function runningMetadata(
+  metadata: Json,
+  options: { agentVersion: string; url: string; profile: 'python' | 'js' },
+): Json {
+  if (options.profile === 'js') {
+    return {
+      ls_integration: 'langgraph',
+      ...metadata,
+      run_attempt: 1,
+      langgraph_version: '0.0.0',
+      langgraph_plan: 'developer',
+      langgraph_host: 'self-hosted',
+      langgraph_api_url: options.url,
+    }
+  }
   return {
     ...metadata,
     run_attempt: 1,

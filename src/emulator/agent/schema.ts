@@ -19,6 +19,8 @@ type Path = readonly (string | number)[]
 interface Fault {
   reason: string
   keyword: string
+  /** What the keyword wants: the type, the options, the bound, the missing name. */
+  expected: unknown
   schemaPath: Path
   instancePath: Path
   instance: unknown
@@ -48,34 +50,66 @@ export function validate(value: unknown, schema: Schema, base: Path = []): void 
   const at = render(fault.schemaPath)
   const instance = `On instance${render(fault.instancePath)}:\n    ${canonical(fault.instance)}`
   const detail = `${fault.reason}\n\nFailed validating "${fault.keyword}" in schema${at}\n\n${instance}`
-  throw new SchemaError(detail, fault.instancePath, fault.reason)
+  throw new SchemaError(detail, zodIssue(fault))
+}
+
+/** A fault as zod 3 tells it, the library of the JavaScript server (recorded from 1.5.1). */
+function zodIssue({ keyword, expected, instance, instancePath: path }: Fault): Record<string, unknown> {
+  const received = instance === null ? 'null' : Array.isArray(instance) ? 'array' : typeof instance
+  if (keyword === 'required') {
+    const missing = [...path, expected]
+    return {
+      code: 'invalid_type',
+      expected: 'string',
+      received: 'undefined',
+      path: missing,
+      message: 'Required',
+    }
+  }
+  if (keyword === 'type') {
+    const message = `Expected ${expected}, received ${received}`
+    return { code: 'invalid_type', expected, received, path, message }
+  }
+  if (keyword === 'enum') {
+    const options = expected as unknown[]
+    const listed = options.map((option) => `'${option}'`).join(' | ')
+    const message = `Invalid enum value. Expected ${listed}, received '${instance}'`
+    return { received: instance, code: 'invalid_enum_value', options, path, message }
+  }
+  if (keyword === 'anyOf') return { code: 'invalid_union', unionErrors: [], path, message: 'Invalid input' }
+  const small = keyword === 'minimum'
+  const message = `Number must be ${small ? 'greater' : 'less'} than or equal to ${expected}`
+  const bound = small ? { code: 'too_small', minimum: expected } : { code: 'too_big', maximum: expected }
+  return { ...bound, type: 'number', inclusive: true, exact: false, message, path }
 }
 
 function check(value: unknown, schema: Schema, schemaPath: Path, instancePath: Path): Fault | undefined {
-  const fault = (keyword: string, reason: string): Fault => ({
+  const fault = (keyword: string, reason: string, expected: unknown): Fault => ({
     reason,
     keyword,
+    expected,
     schemaPath,
     instancePath,
     instance: value,
   })
   if (schema.type !== undefined && !isType(value, schema.type)) {
-    return fault('type', `${canonical(value)} is not of type "${schema.type}"`)
+    return fault('type', `${canonical(value)} is not of type "${schema.type}"`, schema.type)
   }
   if (schema.enum !== undefined && !schema.enum.includes(value)) {
-    return fault('enum', `${canonical(value)} is not one of ${choices(schema.enum)}`)
+    return fault('enum', `${canonical(value)} is not one of ${choices(schema.enum)}`, schema.enum)
   }
   if (typeof value === 'number' && schema.minimum !== undefined && value < schema.minimum) {
-    return fault('minimum', `${value} is less than the minimum of ${schema.minimum}`)
+    return fault('minimum', `${value} is less than the minimum of ${schema.minimum}`, schema.minimum)
   }
   if (typeof value === 'number' && schema.maximum !== undefined && value > schema.maximum) {
-    return fault('maximum', `${value} is greater than the maximum of ${schema.maximum}`)
+    return fault('maximum', `${value} is greater than the maximum of ${schema.maximum}`, schema.maximum)
   }
   const fits = (option: Schema): boolean => check(value, option, [], []) === undefined
   if (schema.anyOf !== undefined && !schema.anyOf.some(fits)) {
     return fault(
       'anyOf',
       `${canonical(value)} is not valid under any of the schemas listed in the 'anyOf' keyword`,
+      schema.anyOf,
     )
   }
   if (Array.isArray(value) && schema.items !== undefined) {
@@ -92,7 +126,7 @@ function check(value: unknown, schema: Schema, schemaPath: Path, instancePath: P
     if (inner !== undefined) return inner
   }
   const missing = schema.required?.find((name) => !Object.hasOwn(fields, name))
-  return missing === undefined ? undefined : fault('required', `"${missing}" is a required property`)
+  return missing === undefined ? undefined : fault('required', `"${missing}" is a required property`, missing)
 }
 
 function isType(value: unknown, type: TypeName): boolean {

@@ -31,8 +31,9 @@ export function settle(
   run.updatedAt = now
   if (run.status === 'interrupted' && reason?.action === 'rollback') {
     thread.runs.delete(run.id)
-    thread.checkpoints.length =
-      before.checkpoint === undefined ? 0 : thread.checkpoints.indexOf(before.checkpoint) + 1
+    const kept = before.checkpoint === undefined ? 0 : thread.checkpoints.indexOf(before.checkpoint) + 1
+    // A head that is no more among the kept ones was crowded out: then there is nothing to cut back to.
+    if (kept > 0 || before.checkpoint === undefined) thread.checkpoints.length = kept
     thread.values = before.values
   } else if (run.status !== 'success') thread.values = run.lastValues ?? thread.values
   const last = head(thread)

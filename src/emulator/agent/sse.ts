@@ -3,6 +3,8 @@ export interface SseDialect {
   lineEnd: '\r\n' | '\n'
   /** Milliseconds between heartbeats, counted from the start of the response; undefined: none. */
   heartbeatMs: number | undefined
+  /** Headers of a run's stream. */
+  headers: Readonly<Record<string, string>>
 }
 
 /** What whoever feeds a stream may do with it. */
@@ -102,7 +104,7 @@ export function sseResponse(
   dialect: SseDialect,
   options: {
     headers: Record<string, string>
-    /** Left out: `text/event-stream; charset=utf-8`. A2A has it without a charset. */
+    /** Stands in place of the dialect's own: A2A has none with a charset. */
     contentType?: string
     feed(writer: SseWriter): () => void
     onDisconnect?: () => void
@@ -117,9 +119,8 @@ export function sseResponse(
   })
   const headers = {
     ...options.headers,
-    'cache-control': 'no-store',
-    'x-accel-buffering': 'no',
-    'content-type': options.contentType ?? 'text/event-stream; charset=utf-8',
+    ...dialect.headers,
+    ...(options.contentType === undefined ? {} : { 'content-type': options.contentType }),
   }
   return new Response(body, { status: 200, headers })
 }

@@ -85,6 +85,18 @@ export class RunStream {
     this.#mode('updates', { __interrupt__: this.#interruptItems(interrupts) })
   }
 
+  /** A static breakpoint (`interrupt_before`, `interrupt_after`). */
+  breakpoint(): void {
+    this.interruptUpdates([])
+    if (this.#js) this.#mode('values', { __interrupt__: [] })
+  }
+
+  /** The JavaScript server tells the messages of the input in mode `messages` too. */
+  inputMessages(messages: readonly Message[]): void {
+    if (!this.#js || !this.#wants('messages') || this.#wants('messages-tuple')) return
+    this.#emit('messages', 'messages/complete', messages)
+  }
+
   checkpoint(checkpoint: Checkpoint, output: Json): void {
     const configOf = (id: string | null): Json | null => {
       if (id === null) return null
@@ -101,7 +113,10 @@ export class RunStream {
       next: checkpoint.next,
       tasks: checkpoint.tasks.map(({ id, name }) => ({ id, name, interrupts: [], state: null })),
     }
-    this.#mode('checkpoints', payload)
+    if (this.#js) {
+      const { values, metadata, next } = payload
+      this.#mode('checkpoints', { values, metadata, next })
+    } else this.#mode('checkpoints', payload)
     this.#debug(checkpoint.step, 'checkpoint', {
       ...payload,
       checkpoint: pointer(checkpoint.id),
@@ -112,7 +127,8 @@ export class RunStream {
   taskStart(task: StepTask, input: Json): void {
     const { thread_id: _thread, ...metadata } = this.#baseMetadata()
     const triggers = [`branch:to:${task.node}`]
-    const payload = { id: task.id, name: task.node, input, triggers, metadata }
+    const interrupts = this.#js ? { interrupts: [] } : {}
+    const payload = { id: task.id, name: task.node, input, triggers, ...interrupts, metadata }
     this.#mode('tasks', payload)
     this.#debug(task.step, 'task', payload)
     if (!this.#wants('events')) return
@@ -125,7 +141,8 @@ export class RunStream {
     result: { error: unknown; result: unknown; interrupts: readonly Interrupt[] },
   ): void {
     const interrupts = result.interrupts.map(({ id, value }) => ({ value, id }))
-    const payload = { id: task.id, name: task.node, error: result.error, result: result.result, interrupts }
+    const error = this.#js && result.error === null ? {} : { error: result.error }
+    const payload = { id: task.id, name: task.node, ...error, result: result.result, interrupts }
     this.#mode('tasks', payload)
     this.#debug(task.step, 'task_result', payload)
   }
@@ -171,7 +188,7 @@ export class RunStream {
       const metadata = this.#nodeMetadata(task)
       if (this.#wants('messages-tuple')) this.#emit('messages-tuple', 'messages', [message, metadata])
       else if (this.#wants('messages')) {
-        this.#emit('messages', 'messages/metadata', { [String(message.id)]: { metadata } })
+        if (!this.#js) this.#emit('messages', 'messages/metadata', { [String(message.id)]: { metadata } })
         this.#emit('messages', 'messages/complete', [message])
       }
     }
@@ -197,6 +214,7 @@ export class RunStream {
 
   #nodeMetadata(task: StepTask, integration = 'langgraph'): Json {
     return {
+      ...(this.#js ? { tags: [`graph:step:${task.step}`], name: task.node } : {}),
       ...this.#baseMetadata(),
       ls_integration: integration,
       langgraph_step: task.step,
@@ -235,16 +253,21 @@ export class RunStream {
   }
 
   #interruptItems(interrupts: readonly Interrupt[]): Json[] {
-    const schema = this.#deps.profile === 'python' ? { response_schema: null } : {}
+    const schema = !this.#js ? { response_schema: null } : {}
     return interrupts.map(({ id, value }) => ({ value, id, ...schema }))
   }
 
   #debug(step: number, type: string, payload: Json): void {
-    this.#mode('debug', { step, timestamp: this.#deps.timestamp(), type, payload })
+    const timestamp = this.#deps.timestamp()
+    this.#mode('debug', this.#js ? { step, type, timestamp, payload } : { step, timestamp, type, payload })
   }
 
   #tick(): void {
     this.#ms = Math.max(Math.trunc(this.#deps.now()), this.#ms + 1)
+  }
+
+  get #js(): boolean {
+    return this.#deps.profile === 'js'
   }
 
   #wants(mode: StreamMode): boolean {
@@ -256,7 +279,7 @@ export class RunStream {
   }
 
   #emit(mode: StreamMode | undefined, event: string, data: unknown, replayable = true): void {
-    const id = this.#deps.profile === 'python' ? `${this.#ms}-0` : String(this.#count)
+    const id = !this.#js ? `${this.#ms}-0` : String(this.#count)
     this.#count += 1
     this.#deps.publish({ id, event, data, mode }, replayable)
   }

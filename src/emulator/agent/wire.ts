@@ -1,5 +1,6 @@
 import type { Run } from './run.ts'
 import type { Checkpoint, Thread } from './store/threads.ts'
+import { jsRunWire, jsStateWire, jsThreadWire } from './wire-js.ts'
 
 type Json = Record<string, unknown>
 
@@ -8,14 +9,11 @@ type Json = Record<string, unknown>
  * another order, and a copy leaves `values` out (all recorded: 3-create, 3-copy, 4-ifnotexists-thread).
  */
 export function threadWire(thread: Thread, profile: 'python' | 'js'): Json {
+  if (profile === 'js') return jsThreadWire(thread)
   const times = { created_at: thread.createdAt, updated_at: thread.updatedAt }
   const values = thread.values ?? null
   const { metadata, status, config } = thread
   const end = thread.ran ? { error: thread.error, interrupts: thread.interrupts } : {}
-  if (profile === 'js') {
-    const ran = thread.ran ? { values, interrupts: thread.interrupts } : {}
-    return { thread_id: thread.id, ...times, metadata, status, config, ...ran }
-  }
   const stateTime = { state_updated_at: thread.stateUpdatedAt }
   if (thread.origin === 'run') {
     return { thread_id: thread.id, status, metadata, config, ...times, values, ...stateTime, ...end }
@@ -25,7 +23,13 @@ export function threadWire(thread: Thread, profile: 'python' | 'js'): Json {
 }
 
 /** A thread's state at a checkpoint. `output` is what of the checkpoint's values belongs to the thread's graph. */
-export function stateWire(thread: Thread, checkpoint: Checkpoint | undefined, output: Json): Json {
+export function stateWire(
+  thread: Thread,
+  checkpoint: Checkpoint | undefined,
+  output: Json,
+  profile: 'python' | 'js',
+): Json {
+  if (profile === 'js') return jsStateWire(thread, checkpoint, output)
   if (checkpoint === undefined) {
     return {
       values: {},
@@ -66,7 +70,8 @@ export function stateWire(thread: Thread, checkpoint: Checkpoint | undefined, ou
 }
 
 /** A run, with the whole input and configuration under `kwargs`, as recorded. */
-export function runWire(run: Run): Json {
+export function runWire(run: Run, profile: 'python' | 'js'): Json {
+  if (profile === 'js') return jsRunWire(run)
   const { request } = run
   return {
     run_id: run.id,

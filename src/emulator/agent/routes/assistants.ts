@@ -8,6 +8,7 @@ import type { Schema } from '../schema.ts'
 import { readJson, validate } from '../schema.ts'
 import * as schemas from '../schemas.ts'
 import type { Assistant, AssistantFields, AssistantFilter } from '../store/assistants.ts'
+import { jsAssistantWire, jsGraphWire } from '../wire-js.ts'
 import { graphWire, schemasWire } from './graph.ts'
 import { page, pick, sorted } from './paging.ts'
 
@@ -16,6 +17,8 @@ type Json = Record<string, unknown>
 /** `/assistants` and what lies below it. */
 export function assistantRoutes(router: Router, engine: Engine): void {
   const js = engine.options.profile === 'js'
+
+  const wire = (assistant: Assistant): unknown => (js ? jsAssistantWire(assistant) : assistant)
 
   async function body<T>(context: Context, schema: Schema): Promise<T> {
     const value = await readJson(context.req.raw)
@@ -48,14 +51,7 @@ export function assistantRoutes(router: Router, engine: Engine): void {
       context,
       schemas.assistantCreate,
     )
-    try {
-      return json(200, engine.assistants.create(fields, fields.if_exists ?? 'raise'))
-    } catch (error) {
-      if (js && error instanceof HttpError && error.status === 409) {
-        throw new HttpError(409, 'Assistant already exists')
-      }
-      throw error
-    }
+    return json(200, wire(engine.assistants.create(fields, fields.if_exists ?? 'raise')))
   })
 
   router.add('POST', '/assistants/search', async (context) => {
@@ -68,7 +64,7 @@ export function assistantRoutes(router: Router, engine: Engine): void {
         select?: string[]
       }
     >(context, schemas.assistantSearch)
-    const all = sorted(engine.assistants.search(query) as unknown as Json[], query.sort_by, query.sort_order)
+    const all = sorted(engine.assistants.search(query).map(wire) as Json[], query.sort_by, query.sort_order)
     const { items, headers } = page(all, query, js)
     return json(
       200,
@@ -82,13 +78,13 @@ export function assistantRoutes(router: Router, engine: Engine): void {
     return json(200, engine.assistants.search(query).length)
   })
 
-  router.add('GET', '/assistants/:assistant_id', (context) => json(200, found(context)))
+  router.add('GET', '/assistants/:assistant_id', (context) => json(200, wire(found(context))))
 
   router.add('PATCH', '/assistants/:assistant_id', async (context) => {
     const id = idOf(context)
     const changed = engine.assistants.patch(id, await body<AssistantFields>(context, schemas.assistantPatch))
     if (changed === undefined) throw new HttpError(404, js ? missing() : `Assistant with ID ${id} not found`)
-    return json(200, changed)
+    return json(200, wire(changed))
   })
 
   router.add('DELETE', '/assistants/:assistant_id', (context) => {
@@ -102,7 +98,7 @@ export function assistantRoutes(router: Router, engine: Engine): void {
   router.add('GET', '/assistants/:assistant_id/graph', (context) => {
     const graph = engine.graphs.get(found(context).graph_id)
     if (graph === undefined) throw new HttpError(404, missing())
-    return json(200, graphWire(graph))
+    return json(200, js ? jsGraphWire(graph) : graphWire(graph))
   })
 
   router.add('GET', '/assistants/:assistant_id/schemas', (context) => {
@@ -121,7 +117,7 @@ export function assistantRoutes(router: Router, engine: Engine): void {
     const query = await body<{ limit?: number; offset?: number }>(context, schemas.assistantVersions)
     const offset = query.offset ?? 0
     const versions = engine.assistants.versions(assistant.assistant_id)
-    return json(200, versions.slice(offset, offset + (query.limit ?? 10)))
+    return json(200, versions.slice(offset, offset + (query.limit ?? 10)).map(wire))
   })
 
   router.add('POST', '/assistants/:assistant_id/latest', async (context) => {
@@ -129,6 +125,6 @@ export function assistantRoutes(router: Router, engine: Engine): void {
     const { version } = await body<{ version: number }>(context, schemas.assistantLatest)
     const chosen = engine.assistants.setLatest(assistant.assistant_id, version)
     if (chosen === undefined) throw new HttpError(404, missing())
-    return json(200, chosen)
+    return json(200, wire(chosen))
   })
 }

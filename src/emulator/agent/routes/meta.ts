@@ -21,10 +21,10 @@ export function metaRoutes(
     }
     return json(200, js ? { ok: true } : { ok: true, services: {} })
   }
-  router.addMeta('/', (context) => ok(context.req.query('check_db')))
   router.addMeta('/ok', (context) => ok(context.req.query('check_db')))
   router.addMeta('/info', () => json(200, js ? jsInfo() : info(options)))
   if (js) return
+  router.addMeta('/', (context) => ok(context.req.query('check_db')))
   router.addMeta(
     '/metrics',
     () => new Response('# HELP lg_api_num_pending_runs Runs that wait.\n', { headers: METRICS }),

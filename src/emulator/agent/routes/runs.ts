@@ -23,6 +23,7 @@ const NOTHING_TO_CANCEL =
 /** Runs on a thread, runs without one, and what can be done with them afterwards. */
 export function runRoutes(router: Router, engine: Engine, profile: Profile, open: OpenStreams): void {
   const bodySchemas = runSchemas(profile.name)
+  const js = profile.name === 'js'
 
   /** Reads and checks a run's body. A body that streams or waits has its schema in two halves. */
   async function read(context: Context, kind: keyof typeof bodySchemas, follows: boolean): Promise<RunBody> {
@@ -57,13 +58,14 @@ export function runRoutes(router: Router, engine: Engine, profile: Profile, open
 
   function locations(path: string, end: string): Record<string, string> {
     const content = { 'content-location': path }
-    return profile.name === 'js' ? content : { location: `${path}/${end}`, ...content }
+    return js ? content : { location: `${path}/${end}`, ...content }
   }
 
   function follow(
     run: Run,
     options: {
-      path: string
+      /** Left out: the answer names no location. */
+      path: string | undefined
       stateless: boolean
       cancel: boolean
       replay: RunEvent[]
@@ -77,7 +79,7 @@ export function runRoutes(router: Router, engine: Engine, profile: Profile, open
     const wanted = (event: RunEvent): boolean =>
       options.modes === undefined || (event.mode !== undefined && options.modes.includes(event.mode))
     return sseResponse(open, profile.sse, {
-      headers: locations(options.path, 'stream'),
+      headers: options.path === undefined ? {} : locations(options.path, 'stream'),
       ...hangUp(run, options.cancel),
       feed(writer) {
         const send = (event: RunEvent): void => {
@@ -90,11 +92,20 @@ export function runRoutes(router: Router, engine: Engine, profile: Profile, open
     })
   }
 
+  /** What a join or a wait says of a run that is not there, or failed. */
+  function failure(error: unknown): unknown {
+    if (!js) return { __error__: error }
+    return { __error__: { error: 'Error', message: JSON.stringify(error) } }
+  }
+
+  const notFound = (): unknown => (js ? 'Run not found' : runNotFound())
+
   /** Waits for `result` with a line end on the heartbeat's grid, then writes it as JSON. */
   function wait(options: {
     headers: Record<string, string>
     result: Promise<unknown>
     onDisconnect?: () => void
+    isJoin?: true
   }): Response {
     const body = streamBody(open, {
       heartbeat: '\n',
@@ -108,17 +119,15 @@ export function runRoutes(router: Router, engine: Engine, profile: Profile, open
         return () => {}
       },
     })
-    return new Response(body, {
-      status: 200,
-      headers: { ...options.headers, 'content-type': 'application/json' },
-    })
+    const type = js && options.isJoin !== true ? 'text/plain; charset=UTF-8' : 'application/json'
+    return new Response(body, { status: 200, headers: { ...options.headers, 'content-type': type } })
   }
 
   /** What `/runs/wait` ends with: the last state, or the error. */
   async function outcome(run: Run): Promise<unknown> {
     await run.done
-    if (run.deleted) return { __error__: runNotFound() }
-    if (run.error !== undefined) return { __error__: run.error.wire() }
+    if (run.deleted) return failure(notFound())
+    if (run.error !== undefined) return failure(run.error.wire())
     const feedback = run.feedback === undefined ? {} : { __feedback__: run.feedback }
     return { ...run.lastValues, ...feedback }
   }
@@ -127,8 +136,8 @@ export function runRoutes(router: Router, engine: Engine, profile: Profile, open
     return `/threads/${run.threadId}/runs/${run.id}`
   }
 
-  function waitFor(run: Run, body: RunBody): Response {
-    const headers = locations(threadPath(run), 'join')
+  function waitFor(run: Run, body: RunBody, stateless: boolean): Response {
+    const headers = locations(js && stateless ? `/runs/${run.id}` : threadPath(run), 'join')
     return wait({ headers, result: outcome(run), ...hangUp(run, body.on_disconnect === 'cancel') })
   }
 
@@ -141,12 +150,12 @@ export function runRoutes(router: Router, engine: Engine, profile: Profile, open
 
   router.add('POST', '/threads/:thread_id/runs/wait', async (context) => {
     const body = await read(context, 'RunCreateStateful', true)
-    return waitFor(startOn(context, body), body)
+    return waitFor(startOn(context, body), body, false)
   })
 
   router.add('POST', '/threads/:thread_id/runs', async (context) => {
     const run = startOn(context, await read(context, 'RunCreateStateful', false))
-    return json(200, runWire(run), { 'content-location': threadPath(run) })
+    return json(200, runWire(run, profile.name), { 'content-location': threadPath(run) })
   })
 
   router.add('POST', '/runs/stream', async (context) => {
@@ -158,19 +167,22 @@ export function runRoutes(router: Router, engine: Engine, profile: Profile, open
 
   router.add('POST', '/runs/wait', async (context) => {
     const body = await read(context, 'RunCreateStateless', true)
-    return waitFor(startAlone(context, body), body)
+    return waitFor(startAlone(context, body), body, true)
   })
 
   router.add('POST', '/runs', async (context) => {
     const run = startAlone(context, await read(context, 'RunCreateStateless', false))
-    return json(200, runWire(run), { 'content-location': `/runs/${run.id}` })
+    return json(200, runWire(run, profile.name), { 'content-location': `/runs/${run.id}` })
   })
 
   router.add('POST', '/runs/batch', async (context) => {
     const value = await readJson(context.req.raw)
     validate(value, { type: 'array', items: bodySchemas.RunCreateStateless })
     const runs = (value as RunBody[]).map((body) => startAlone(context, body))
-    return json(200, runs.map(runWire))
+    return json(
+      200,
+      runs.map((run) => runWire(run, profile.name)),
+    )
   })
 
   function threadId(context: Context): string {
@@ -200,19 +212,25 @@ export function runRoutes(router: Router, engine: Engine, profile: Profile, open
     const status = context.req.query('status') as RunStatus | undefined
     const thread = engine.threads.get(id)
     if (thread === undefined) throw new HttpError(404, `Thread with ID ${id} not found`)
-    const runs = [...thread.runs.values()]
-      .reverse()
-      .filter((run) => status === undefined || run.status === status)
-    return json(200, runs.slice(offset, offset + limit).map(runWire))
+    const oldest = [...thread.runs.values()]
+    const runs = (js ? oldest : oldest.reverse()).filter(
+      (run) => status === undefined || run.status === status,
+    )
+    return json(
+      200,
+      runs.slice(offset, offset + limit).map((run) => runWire(run, profile.name)),
+    )
   })
 
   function found(context: Context): Run {
     const run = engine.findRun(threadId(context), runId(context))
-    if (run === undefined) throw new HttpError(404, profile.name === 'js' ? 'Run not found' : 'Not Found')
+    if (run === undefined) throw new HttpError(404, js ? 'Run not found' : 'Not Found')
     return run
   }
 
-  router.add('GET', '/threads/:thread_id/runs/:run_id', (context) => json(200, runWire(found(context))))
+  router.add('GET', '/threads/:thread_id/runs/:run_id', (context) =>
+    json(200, runWire(found(context), profile.name)),
+  )
 
   router.add('DELETE', '/threads/:thread_id/runs/:run_id', (context) => {
     engine.deleteRun(found(context))
@@ -221,11 +239,12 @@ export function runRoutes(router: Router, engine: Engine, profile: Profile, open
 
   router.add('GET', '/threads/:thread_id/runs/:run_id/join', (context) => {
     const path = `/threads/${threadId(context)}/runs/${runId(context)}`
-    const headers = locations(path, 'join')
+    const headers = js ? {} : locations(path, 'join')
     const run = engine.findRun(threadId(context), runId(context))
-    if (run === undefined) return wait({ headers, result: Promise.resolve({ __error__: runNotFound() }) })
+    if (run === undefined)
+      return wait({ headers, isJoin: true, result: Promise.resolve(failure(notFound())) })
     const cancel = isTrue(context.req.query('cancel_on_disconnect'))
-    return wait({ headers, result: outcome(run), ...hangUp(run, cancel) })
+    return wait({ headers, isJoin: true, result: outcome(run), ...hangUp(run, cancel) })
   })
 
   router.add('GET', '/threads/:thread_id/runs/:run_id/stream', (context) => {
@@ -233,9 +252,9 @@ export function runRoutes(router: Router, engine: Engine, profile: Profile, open
     const run = engine.findRun(threadId(context), runId(context))
     if (run === undefined) {
       return sseResponse(open, profile.sse, {
-        headers: locations(path, 'stream'),
+        headers: js ? {} : locations(path, 'stream'),
         feed(writer) {
-          writer.send('error', profile.name === 'js' ? 'Run not found' : runNotFound())
+          writer.send('error', notFound())
           writer.close()
           return () => {}
         },
@@ -244,7 +263,7 @@ export function runRoutes(router: Router, engine: Engine, profile: Profile, open
     const modes = context.req.queries('stream_mode')?.flatMap((mode) => mode.split(','))
     const last = context.req.header('last-event-id')
     return follow(run, {
-      path,
+      path: js ? undefined : path,
       stateless: false,
       cancel: isTrue(context.req.query('cancel_on_disconnect')),
       replay: last === undefined ? [] : run.replay((event) => comesAfter(event.id, last)),
@@ -254,9 +273,11 @@ export function runRoutes(router: Router, engine: Engine, profile: Profile, open
 
   router.add('POST', '/threads/:thread_id/runs/:run_id/cancel', async (context) => {
     const run = engine.findRun(threadId(context), runId(context))
-    if (run === undefined) throw new HttpError(404, 'No runs found to cancel.')
+    if (run === undefined) throw new HttpError(404, js ? 'Run not found' : 'No runs found to cancel.')
     const action = context.req.query('action') === 'rollback' ? 'rollback' : 'interrupt'
-    if (!engine.cancel(run, { ...USER_CANCEL, action })) throw new HttpError(404, NOTHING_TO_CANCEL)
+    const cancelled = engine.cancel(run, { ...USER_CANCEL, action })
+    // The JavaScript server takes the cancel of a finished run for done.
+    if (!cancelled && !js) throw new HttpError(404, NOTHING_TO_CANCEL)
     if (!isTrue(context.req.query('wait'))) return empty(202)
     return wait({ headers: locations(threadPath(run), 'join'), result: run.done.then(() => ({})) })
   })

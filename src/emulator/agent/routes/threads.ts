@@ -6,6 +6,7 @@ import { canonicalUuid } from '../ids.ts'
 import type { Profile } from '../profile.ts'
 import { empty, json } from '../profile.ts'
 import type { Router } from '../router.ts'
+import type { RunEvent } from '../run.ts'
 import type { Schema } from '../schema.ts'
 import { readJson, validate } from '../schema.ts'
 import * as schemas from '../schemas.ts'
@@ -20,7 +21,6 @@ type Json = Record<string, unknown>
 
 /** `/threads` and what lies below it, but for runs. */
 export function threadRoutes(router: Router, engine: Engine, profile: Profile, open: OpenStreams): void {
-  const js = profile.name === 'js'
   const wire = (thread: Thread): Json => threadWire(thread, profile.name)
 
   async function body<T>(context: Context, schema: Schema): Promise<T> {
@@ -41,7 +41,8 @@ export function threadRoutes(router: Router, engine: Engine, profile: Profile, o
   function state(thread: Thread, checkpoint: Checkpoint | undefined): Json {
     const graph = engine.graphs.get(String(thread.metadata['graph_id']))
     const values = checkpoint?.values ?? {}
-    return stateWire(thread, checkpoint, graph === undefined ? { ...values } : outputOf(graph, values))
+    const output = graph === undefined ? { ...values } : outputOf(graph, values)
+    return stateWire(thread, checkpoint, output, profile.name)
   }
 
   function checkpointNamed(thread: Thread, id: unknown): Checkpoint | undefined {
@@ -80,7 +81,7 @@ export function threadRoutes(router: Router, engine: Engine, profile: Profile, o
       select?: string[]
     }>(context, schemas.threadSearch)
     const all = sorted(engine.threads.search(query).map(wire), query.sort_by, query.sort_order)
-    const { items, headers } = page(all, query, js)
+    const { items, headers } = page(all, query, false)
     return json(
       200,
       query.select === undefined ? items : items.map((item) => pick(item, query.select ?? [])),
@@ -166,8 +167,8 @@ export function threadRoutes(router: Router, engine: Engine, profile: Profile, o
     return sseResponse(open, profile.sse, {
       headers: {},
       feed(writer) {
-        const listener = (event: { event: string; data: unknown; id: string }): void =>
-          writer.send(event.event, event.data, event.id)
+        const listener = (event: RunEvent | undefined): void =>
+          event === undefined ? writer.close() : writer.send(event.event, event.data, event.id)
         thread.listeners.add(listener)
         return () => thread.listeners.delete(listener)
       },

@@ -69,19 +69,19 @@ export class AssistantStore {
   readonly #graphIds: readonly string[]
   readonly #ids: IdSource
   readonly #timestamp: () => string
-  /** `langgraphjs dev` takes any graph name and lets the run fail. */
-  readonly #acceptUnknownGraph: boolean
+  /** `langgraphjs dev` takes any graph name and lets the run fail, and keeps config and context apart. */
+  readonly #js: boolean
 
   constructor(deps: {
     graphIds: readonly string[]
     ids: IdSource
     timestamp: () => string
-    acceptUnknownGraph: boolean
+    js: boolean
   }) {
     this.#graphIds = deps.graphIds
     this.#ids = deps.ids
     this.#timestamp = deps.timestamp
-    this.#acceptUnknownGraph = deps.acceptUnknownGraph
+    this.#js = deps.js
     for (const graphId of deps.graphIds) {
       const metadata = { created_by: 'system' }
       this.#insert({ assistant_id: systemAssistantId(graphId), graph_id: graphId, name: graphId, metadata })
@@ -93,10 +93,10 @@ export class AssistantStore {
    * 422 when the id is no UUID, 400 when both config and context were given.
    */
   create(fields: AssistantFields & { graph_id: string }, ifExists: 'raise' | 'do_nothing'): Assistant {
-    const id = fields.assistant_id === undefined ? this.#ids.v4() : canonicalUuid(fields.assistant_id)
+    const id = fields.assistant_id === undefined ? this.#newId() : canonicalUuid(fields.assistant_id)
     if (id === undefined) throw new HttpError(422, 'Invalid assistant ID: must be a UUID')
     this.#requireGraph(fields.graph_id)
-    mirrorContext(fields.config ?? {}, fields.context ?? {})
+    this.#mirror(fields)
     const known = this.#byId.get(id)
     if (known !== undefined) {
       if (ifExists === 'do_nothing') return known
@@ -129,7 +129,7 @@ export class AssistantStore {
     const known = this.#byId.get(id)
     if (known === undefined) return undefined
     if (fields.graph_id !== undefined) this.#requireGraph(fields.graph_id)
-    const mirrored = mirrorContext(fields.config ?? {}, fields.context ?? {})
+    const mirrored = this.#mirror(fields)
     const reset = fields.config !== undefined || fields.context !== undefined
     const versions = this.#versions.get(id) ?? []
     const changed: Assistant = {
@@ -165,15 +165,24 @@ export class AssistantStore {
     return chosen
   }
 
+  #newId(): string {
+    return this.#js ? this.#ids.v7() : this.#ids.v4()
+  }
+
   #requireGraph(graphId: string): void {
-    if (this.#acceptUnknownGraph || this.#graphIds.includes(graphId)) return
+    if (this.#js || this.#graphIds.includes(graphId)) return
     const known = pythonRepr([...this.#graphIds].sort())
     throw new HttpError(404, `Graph '${graphId}' not found. Expected one of: ${known}`)
   }
 
+  #mirror({ config, context }: AssistantFields): { config: Json; context: Json } {
+    if (this.#js) return { config: config ?? {}, context: context ?? {} }
+    return mirrorContext(config ?? {}, context ?? {})
+  }
+
   #insert(fields: AssistantFields & { assistant_id: string; graph_id: string }): Assistant {
     const now = this.#timestamp()
-    const mirrored = mirrorContext(fields.config ?? {}, fields.context ?? {})
+    const mirrored = this.#mirror(fields)
     const assistant: Assistant = {
       assistant_id: fields.assistant_id,
       graph_id: fields.graph_id,

@@ -50,12 +50,14 @@ export interface Thread {
   checkpoints: Checkpoint[]
   /** Oldest first. */
   runs: Map<string, Run>
-  /** Those who follow the whole thread. */
-  listeners: Set<(event: RunEvent) => void>
+  /** Those who follow the whole thread; undefined tells them that it is gone. */
+  listeners: Set<(event: RunEvent | undefined) => void>
 }
 
 /** Older checkpoints are dropped, so that a long conversation does not grow without bound. */
 const MAX_CHECKPOINTS = 400
+/** Older threads that nothing runs on are forgotten, oldest first, for the same reason. */
+const MAX_THREADS = 10_000
 
 /** The threads of one server. */
 export class ThreadStore {
@@ -103,6 +105,7 @@ export class ThreadStore {
       listeners: new Set(),
     }
     this.#byId.set(id, thread)
+    this.#forgetOldest()
     return thread
   }
 
@@ -141,6 +144,15 @@ export class ThreadStore {
     copy.status = thread.status === 'busy' ? 'idle' : thread.status
     copy.ran = thread.ran
     return copy
+  }
+
+  #forgetOldest(): void {
+    if (this.#byId.size <= MAX_THREADS) return
+    for (const [id, { status }] of this.#byId) {
+      if (status === 'busy') continue
+      this.#byId.delete(id)
+      return
+    }
   }
 
   touch(thread: Thread): void {
