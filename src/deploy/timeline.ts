@@ -17,7 +17,7 @@ export class Timeline {
     const before = this.#entries.at(-1)
     if (before !== undefined) before.endMs = nowMs
     this.#entries.push({ status, startMs: nowMs, endMs: nowMs })
-    return before === undefined ? undefined : `${inWords(before.endMs - before.startMs)} ${before.status}`
+    return before === undefined ? undefined : `${inWords(before.endMs - before.startMs)} of ${before.status}`
   }
 
   /** Ends the last status. */

@@ -59,11 +59,7 @@ export async function waitForRevision(options: WaitOptions): Promise<Live> {
       const seen = statusWord(revision.status)
       if (seen !== status) {
         const after = timeline.enter(seen, clock.now())
-        log.info(
-          after === undefined
-            ? `Revision ${revisionId}: ${seen}`
-            : `Revision ${revisionId}: ${seen} (after ${after})`,
-        )
+        log.info(after === undefined ? seen : `${seen}, after ${after}`)
         status = seen
         pollsInStatus = 0
         interruptedSince = undefined

@@ -26,7 +26,7 @@ function escapeWords(text: string): string {
       .replaceAll('&', '&amp;')
       .replaceAll('<', '&lt;')
       .replaceAll('>', '&gt;')
-      .replaceAll('`', '&#96;')
+      .replaceAll('`', '&#x60;')
       .replace(/[\\*[\]|~]/g, '\\$&')
       .replace(/(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])/g, '\\_')
       // Formulas, mentions and issue numbers are found after the Markdown was read: an escape does not hide them.
@@ -38,6 +38,21 @@ function escapeWords(text: string): string {
         /\d/.test(mark) ? `${start}${space}${mark}\u200b` : `${start}${space}\\${mark}`,
       )
   )
+}
+
+/** A sentence of ours: as `escape`, but what stands between backticks is code, and as inert as the rest. */
+export function sentence(text: string): string {
+  return text
+    .split(/`([^`\n]+)`/)
+    .map((part, index) => (index % 2 === 1 ? code(part) : escapeKeepingEnds(part)))
+    .join('')
+}
+
+/** `escape` trims, which would glue the words to the code beside them. */
+function escapeKeepingEnds(text: string): string {
+  const before = /^\s/.test(text) ? ' ' : ''
+  const after = text.trim() !== '' && /\s$/.test(text) ? ' ' : ''
+  return `${before}${escapeMarkdown(text)}${after}`
 }
 
 /** A cell of a table: as `escape`; never empty, so that the table keeps its shape. */

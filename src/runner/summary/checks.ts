@@ -1,6 +1,6 @@
 import { shorten } from '../../base/text.ts'
 import { duration } from '../gantt.ts'
-import { cell, table } from '../markdown.ts'
+import { cell, sentence, table } from '../markdown.ts'
 
 /** A check as it is shown. `said` is remote text. */
 export interface CheckRow {
@@ -39,7 +39,7 @@ function answer(check: CheckRow, redact: (text: string) => string): string {
   const lines = [
     check.reason === '' ? '' : cell(redact(check.reason)),
     said === '' ? '' : `“${cell(shorten(said, MAX_SAID))}”`,
-    check.hint === undefined || check.hint === '' ? '' : `→ ${cell(redact(check.hint))}`,
+    check.hint === undefined || check.hint === '' ? '' : `→ ${sentence(redact(check.hint))}`,
   ]
   return lines.filter((line) => line !== '').join('<br>') || '–'
 }

@@ -1,6 +1,6 @@
 import { shorten } from '../../base/text.ts'
 import { duration, gantt } from '../gantt.ts'
-import { cell, code, details, escapeMarkdown, fence, link, table } from '../markdown.ts'
+import { cell, code, details, escapeMarkdown, fence, link, sentence, table } from '../markdown.ts'
 import { checksTable } from './checks.ts'
 
 /** What the summary of a deploy tells. Texts are as they came; the renderer escapes them. */
@@ -73,7 +73,7 @@ export function renderDeploySummary(
   return [
     headline(summary),
     summary.reason === undefined ? '' : `**Why:** ${escapeMarkdown(redact(summary.reason))}`,
-    summary.hint === undefined ? '' : `**What to do:** ${escapeMarkdown(redact(summary.hint))}`,
+    summary.hint === undefined ? '' : `**What to do:** ${sentence(redact(summary.hint))}`,
     summary.rollback === undefined ? '' : `**Rollback:** ${escapeMarkdown(redact(summary.rollback))}`,
     facts(summary),
     verification === undefined

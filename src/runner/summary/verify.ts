@@ -1,5 +1,5 @@
 import { duration } from '../gantt.ts'
-import { escapeMarkdown, link } from '../markdown.ts'
+import { escapeMarkdown, link, sentence } from '../markdown.ts'
 import { type CheckRow, checksTable } from './checks.ts'
 
 /** What the summary of the verify action tells. */
@@ -38,7 +38,7 @@ export function renderVerifySummary(
   return [
     headline,
     summary.reason === undefined ? '' : `**Why:** ${escapeMarkdown(redact(summary.reason))}`,
-    summary.hint === undefined ? '' : `**What to do:** ${escapeMarkdown(redact(summary.hint))}`,
+    summary.hint === undefined ? '' : `**What to do:** ${sentence(redact(summary.hint))}`,
     deploymentUrl === undefined ? '' : `Agent server: ${link(deploymentUrl, deploymentUrl)}`,
     summary.checks.length === 0 ? '' : checksTable(summary.checks, redact),
     warnings.join('\n'),
