@@ -18,9 +18,12 @@ const build = process.argv[2] ? `${dist}-build` : join(root, 'build')
 /** Launchers: where `action.yml` points, and the story it runs. */
 const LAUNCHERS = {
   'index.js': ['./actions/index.js', 'deploy'],
+  'post.js': ['./actions/index.js', 'post'],
   'feedback.js': ['./actions/index.js', 'feedback'],
   'sandbox.js': ['./actions/index.js', 'sandbox'],
   'verify.js': ['./actions/index.js', 'verify'],
+  'emulate.js': ['./actions/index.js', 'emulate'],
+  'emulate-post.js': ['./actions/index.js', 'emulate-post'],
 }
 
 function tsc() {

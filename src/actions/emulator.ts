@@ -25,39 +25,43 @@ interface Started {
 }
 
 /** `emulator/`, main: starts the emulator in the background, and puts out its URLs and its key. */
-export const emulate: Story = {
-  async main(runner) {
-    const args = readArguments(runner)
-    const { pid, line, folder } = await startBackground(runner, {
-      name: 'agent-deploy-emulator',
-      file: emulatorFile(),
-      args,
-      timeoutMs: START_MS,
-    })
-    const ready = readLine(line)
-    runner.state.save(STATE, JSON.stringify({ pid, url: ready.controlPlaneUrl, folder } satisfies Started))
-    try {
-      await readState(runner, ready.controlPlaneUrl, START_MS)
-    } catch (error) {
-      process.kill(pid)
-      throw error
-    }
-    runner.outputs.set('control-plane-url', ready.controlPlaneUrl)
-    runner.outputs.set('api-key', ready.apiKey)
-    runner.outputs.set('workspace-id', ready.workspaceId)
-    runner.outputs.set('sandbox-url', ready.sandboxUrl)
-    runner.log.info(`The emulator answers at ${ready.controlPlaneUrl} (process ${pid}).`)
-  },
+export function emulateStory(): Story {
+  return { main: start }
 }
 
 /** `emulator/`, post: writes what it was asked into the summary, and stops it. Never red. */
-export const emulatePost: Story = {
-  async main(runner) {
-    const started = readStarted(runner.state.get(STATE))
-    if (started === undefined) return
-    if (await tellWhatWasAsked(runner, started)) await stop(runner, started)
-    await rm(started.folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {})
-  },
+export function emulatePostStory(): Story {
+  return { main: finish }
+}
+
+async function start(runner: Runner): Promise<void> {
+  const args = readArguments(runner)
+  const { pid, line, folder } = await startBackground(runner, {
+    name: 'agent-deploy-emulator',
+    file: emulatorFile(),
+    args,
+    timeoutMs: START_MS,
+  })
+  const ready = JSON.parse(line) as ReadyLine
+  runner.state.save(STATE, JSON.stringify({ pid, url: ready.controlPlaneUrl, folder } satisfies Started))
+  try {
+    await readState(runner, ready.controlPlaneUrl, START_MS)
+  } catch (error) {
+    process.kill(pid)
+    throw error
+  }
+  runner.outputs.set('control-plane-url', ready.controlPlaneUrl)
+  runner.outputs.set('api-key', ready.apiKey)
+  runner.outputs.set('workspace-id', ready.workspaceId)
+  runner.outputs.set('sandbox-url', ready.sandboxUrl)
+  runner.log.info(`The emulator answers at ${ready.controlPlaneUrl} (process ${pid}).`)
+}
+
+async function finish(runner: Runner): Promise<void> {
+  const started = readStarted(runner.state.get(STATE))
+  if (started === undefined) return
+  if (await tellWhatWasAsked(runner, started)) await stop(runner, started)
+  await rm(started.folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {})
 }
 
 function readArguments(runner: Runner): string[] {
@@ -83,10 +87,6 @@ interface ReadyLine {
   readonly apiKey: string
   readonly workspaceId: string
   readonly sandboxUrl: string
-}
-
-function readLine(line: string): ReadyLine {
-  return JSON.parse(line) as ReadyLine
 }
 
 /** @throws RequestError when it does not answer in time */

@@ -7,6 +7,8 @@ const STORIES = {
   feedback: async () => (await import('./feedback.ts')).feedbackStory(),
   sandbox: async () => (await import('./sandbox.ts')).sandboxStory(),
   verify: async () => (await import('./verify.ts')).verifyStory(),
+  emulate: async () => (await import('./emulator.ts')).emulateStory(),
+  'emulate-post': async () => (await import('./emulator.ts')).emulatePostStory(),
 } satisfies Record<string, () => Promise<Story>>
 
 export type StoryName = keyof typeof STORIES
