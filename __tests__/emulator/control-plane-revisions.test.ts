@@ -272,6 +272,8 @@ describe('logs', () => {
     })
     const next = await emulator.call('POST', old, { order: 'desc', limit: 1, offset: page.body.next_offset })
     expect(next.body.logs[0].message).toBe('Pushing image')
+    const rest = await emulator.call('POST', old, { offset: 999 })
+    expect(rest.body).toEqual({ logs: [], next_offset: null })
     const newer = await emulator.call(
       'GET',
       `/v2/deployments/${id}/revisions/${revision}/logs?type=deploy&query=startup`,

@@ -131,6 +131,12 @@ describe('a deployment', () => {
     const created = await emulator.call('POST', '/v2/deployments', { ...rest, agent })
     expect([created.status, created.body.agent]).toEqual([201, agent])
     expect((await emulator.call('POST', '/v2/deployments', { ...rest, agent })).status).toBe(409)
+    await emulator.call('POST', '/v2/deployments', {
+      ...rest,
+      agent: { ...agent, environment: 'production' },
+    })
+    const found = await emulator.call('GET', '/v2/deployments?agent_id=support&agent_environment=staging')
+    expect(found.body.resources).toMatchObject([{ id: created.body.id, agent }])
     const wrong = await emulator.call('POST', '/v2/deployments', { ...DOCKER, agent })
     expect(wrong.body.detail).toEqual([
       { type: 'extra_forbidden', loc: ['body', 'name'], msg: 'Extra inputs are not permitted' },

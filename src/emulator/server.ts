@@ -199,7 +199,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const settings = settle(options)
   const state = new EmulatorState(settings, createClock(settings.speed, settings.now))
   const service = new Service(state)
-  const server = createServer({ keepAliveTimeout: 5000, requestTimeout: 0 }, (request, out) => {
+  const server = createServer({ keepAliveTimeout: 65_000, requestTimeout: 0 }, (request, out) => {
     service.handle(request, out).catch(() => {
       // A client that hung up in the middle, or a fault of ours: either way nobody can be told more than this.
       if (out.headersSent || out.destroyed) out.destroy()
@@ -217,6 +217,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     close: () =>
       new Promise((resolve, reject) => {
         service.close()
+        if (!server.listening) return resolve()
         server.close((error) => (error ? reject(error) : resolve()))
         server.closeAllConnections()
       }),

@@ -110,9 +110,10 @@ export class EmulatorState {
 
   /** Newest first, without those whose deletion is done; every walk is brought up to now. */
   deployments(): Deployment[] {
-    this.#deployments = this.#deployments.filter(
-      ({ deletedAt }) => deletedAt === null || this.clock.elapsed(deletedAt) < DELETE_SECONDS,
-    )
+    const isGone = ({ deletedAt }: Deployment): boolean =>
+      deletedAt !== null && this.clock.elapsed(deletedAt) >= DELETE_SECONDS
+    for (const { id } of this.#deployments.filter(isGone)) this.uploads.forget(id)
+    this.#deployments = this.#deployments.filter((deployment) => !isGone(deployment))
     for (const deployment of this.#deployments) advance(deployment, this.clock)
     return this.#deployments.toReversed()
   }

@@ -183,6 +183,9 @@ function isWanted(state: EmulatorState, deployment: Deployment, query: Query): b
     [query.text('name'), deployment.name],
     [query.text('status'), deploymentStatus(state, deployment)],
     [query.text('deployment_type'), deployment.sourceConfig.deployment_type],
+    // Not in the published description; the official client asks so in agent mode.
+    [query.text('agent_id'), deployment.agent?.agent_id ?? null],
+    [query.text('agent_environment'), deployment.agent?.environment ?? null],
   ]
   return (
     exact.every(([wanted, has]) => wanted === undefined || wanted === has) &&

@@ -59,11 +59,9 @@ function answer(entries: readonly Entry[], asked: LogsQuery): Response {
   const ordered = asked.order === 'desc' ? found.toReversed() : found
   const offset = Number(asked.offset || 0)
   const limit = asked.limit ?? USUAL_LINES
-  const next = offset + limit
-  return Response.json({
-    logs: ordered.slice(offset, next),
-    next_offset: next < ordered.length ? String(next) : null,
-  })
+  const logs = ordered.slice(offset, offset + limit)
+  // A cursor also at the end, as the official client goes on from it while lines are still being written.
+  return Response.json({ logs, next_offset: logs.length > 0 ? String(offset + logs.length) : null })
 }
 
 function ofRevision(kind: Kind) {

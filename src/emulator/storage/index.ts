@@ -77,6 +77,11 @@ export class Uploads {
     }))
   }
 
+  /** Drops the archives of a deployment that is gone. */
+  forget(deploymentId: string): void {
+    for (const upload of this.#uploads) if (upload.deploymentId === deploymentId) upload.content = undefined
+  }
+
   clear(): void {
     this.#uploads.length = 0
   }
