@@ -1,7 +1,7 @@
 /** Looks into an uploaded archive as the builder would: gzip, tar, the config file, and what it serves. */
 import { posix } from 'node:path'
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
+import { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
 import { Parser } from 'tar'
 import { isObject } from '../wire/schema.ts'
 
@@ -29,20 +29,39 @@ interface Contents {
 /** What an archive may unfold to: above it the builder gives up, as on a bomb. */
 const UNPACKED_LIMIT = 2 * 1024 ** 3
 const TAR_BLOCK = 512
-const unzip = promisify(gunzip)
+
+/** It is a gzip file, and what is in it is no tar. */
+class ArchiveFault extends Error {}
 
 function normal(path: string): string {
   return posix.normalize(path).replace(/^\.\//, '')
 }
 
-/** @throws Error when it is not a whole tar. */
-function readTar(plain: Buffer, configPath: string): Contents {
-  if (plain.length < TAR_BLOCK || plain.length % TAR_BLOCK !== 0) throw new Error('it is cut short')
-  if (plain.subarray(257, 262).toString('latin1') !== 'ustar') throw new Error('it has no tar header')
+/** The chunks again, the first of them long enough to hold a header. */
+async function* withHeader(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let head: Buffer | undefined = Buffer.alloc(0)
+  for await (const chunk of chunks) {
+    if (!head) {
+      yield chunk
+      continue
+    }
+    head = Buffer.concat([head, chunk])
+    if (head.length < TAR_BLOCK) continue
+    yield head
+    head = undefined
+  }
+  if (head) yield head
+}
+
+/**
+ * Reads a tar as it is unpacked, keeping only the config file.
+ * @throws ArchiveFault when it is not a whole tar; the unpacker's own error when it is no gzip.
+ */
+async function readTar(chunks: AsyncIterable<Buffer>, configPath: string): Promise<Contents> {
   const entries: ArchiveEntry[] = []
   const parts: Buffer[] = []
   let found = false
-  let failure: Error | undefined
+  let damage: Error | undefined
   const parser = new Parser({
     strict: true,
     onReadEntry: (entry) => {
@@ -58,10 +77,18 @@ function readTar(plain: Buffer, configPath: string): Contents {
     },
   })
   parser.on('error', (error: Error) => {
-    failure ??= error
+    damage ??= error
   })
-  parser.end(plain)
-  if (failure) throw failure
+  let size = 0
+  for await (const chunk of withHeader(chunks)) {
+    if (size === 0 && chunk.subarray(257, 262).toString('latin1') !== 'ustar') throw new ArchiveFault()
+    size += chunk.length
+    if (size > UNPACKED_LIMIT) throw new ArchiveFault()
+    parser.write(chunk)
+    if (damage) throw new ArchiveFault()
+  }
+  parser.end()
+  if (damage || size === 0 || size % TAR_BLOCK !== 0) throw new ArchiveFault()
   return { entries, config: found ? Buffer.concat(parts).toString('utf8') : undefined }
 }
 
@@ -111,17 +138,12 @@ function readConfig(
 export async function inspectArchive(gzip: Buffer, configPath: string): Promise<ArchiveReport> {
   const wanted = normal(configPath)
   const broken = (fault: string): ArchiveReport => ({ entries: [], fault, graphs: [], disableA2a: false })
-  let plain: Buffer
-  try {
-    plain = await unzip(gzip, { maxOutputLength: UNPACKED_LIMIT })
-  } catch {
-    return broken('the source archive is not a valid gzip file')
-  }
   let contents: Contents
   try {
-    contents = readTar(plain, wanted)
-  } catch {
-    return broken('the source archive is not a valid tar file')
+    contents = await readTar(Readable.from([gzip]).pipe(createGunzip()), wanted)
+  } catch (error) {
+    const kind = error instanceof ArchiveFault ? 'tar' : 'gzip'
+    return broken(`the source archive is not a valid ${kind} file`)
   }
   const { entries, config } = contents
   const outside = entries.find(({ path }) => path.startsWith('/') || path.split('/').includes('..'))
