@@ -45,7 +45,7 @@ async function start(runner: Runner): Promise<void> {
   const ready = JSON.parse(line) as ReadyLine
   runner.state.save(STATE, JSON.stringify({ pid, url: ready.controlPlaneUrl, folder } satisfies Started))
   try {
-    await readState(runner, ready.controlPlaneUrl, START_MS)
+    await readState(runner, ready.controlPlaneUrl, { timeoutMs: START_MS, retries: 20 })
   } catch (error) {
     process.kill(pid)
     throw error
@@ -90,7 +90,12 @@ interface ReadyLine {
 }
 
 /** @throws RequestError when it does not answer in time */
-async function readState(runner: Runner, url: string, timeoutMs: number): Promise<EmulatorSummary> {
+async function readState(
+  runner: Runner,
+  url: string,
+  limits: { timeoutMs: number; retries: number },
+): Promise<EmulatorSummary> {
+  const { timeoutMs, retries } = limits
   const request = {
     method: 'GET' as const,
     url: new URL('/_emulator/state', url),
@@ -99,7 +104,7 @@ async function readState(runner: Runner, url: string, timeoutMs: number): Promis
   }
   const answer = await runner.transport.sendWithRetry(request, {
     deadline: runner.clock.now() + timeoutMs,
-    retries: 20,
+    retries,
   })
   const state = answer.json() as Partial<Record<'deployments' | 'revisions' | 'requests', unknown[]>>
   if (
@@ -133,7 +138,9 @@ function pick<Name extends string>(value: unknown, ...names: readonly Name[]): R
 /** @returns whether it answered: then the process is the one that was started, and may be stopped */
 async function tellWhatWasAsked(runner: Runner, started: Started): Promise<boolean> {
   try {
-    runner.summary.append(renderEmulatorSummary(await readState(runner, started.url, STOP_MS)))
+    runner.summary.append(
+      renderEmulatorSummary(await readState(runner, started.url, { timeoutMs: STOP_MS, retries: 2 })),
+    )
     return true
   } catch (error) {
     runner.log.warning(
