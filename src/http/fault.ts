@@ -81,11 +81,13 @@ function isTls(code: string): boolean {
   return UNKNOWN_CA.has(code) || /^(CERT_|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH|EPROTO)/.test(code)
 }
 
+/** By shape, not by class: an error of Node's own can come from another realm (a worker, a test's sandbox). */
 function codeOf(error: unknown): string {
-  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; depth++) {
-    const code = (at as { code?: unknown }).code
+  let at = error as { code?: unknown; errors?: unknown; cause?: unknown } | null | undefined
+  for (let depth = 0; typeof at === 'object' && at !== null && depth < 5; depth++) {
+    const { code } = at
     if (typeof code === 'string' && code !== '') return code
-    at = at instanceof AggregateError ? (at.errors[0] as unknown) : at.cause
+    at = (Array.isArray(at.errors) ? at.errors[0] : at.cause) as typeof at
   }
   return ''
 }
