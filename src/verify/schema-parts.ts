@@ -36,7 +36,7 @@ export const textMatcher = z
 
 /** The parts of `/pattern/flags`; undefined for a plain text. */
 export function regexParts(source: string): { pattern: string; flags: string } | undefined {
-  const match = /^\/(.+)\/([a-z]*)$/is.exec(source)
+  const match = /^\/(.+)\/([a-z]*)$/s.exec(source)
   return match === null ? undefined : { pattern: match[1] ?? '', flags: match[2] ?? '' }
 }
 
