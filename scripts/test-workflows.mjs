@@ -16,6 +16,7 @@ import { copyAction, makeRepository, runWorkflow, startEmulator } from './workfl
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = process.env.AGENT_DEPLOY_DIST ?? join(root, 'dist')
 const chosen = process.argv.slice(2)
+const BROKEN = '.github/workflows/broken.yml'
 const COMPOSITE = '.github/actions/deploy-agent/action.yml'
 /** How much of a failed run is shown, in lines. */
 const TAIL = 80
@@ -34,6 +35,8 @@ function lint(folder) {
     example(file).replaceAll(/your-org\/agent-deploy(\/[\w-]+)?@v1/g, './agent-deploy$1')
   const files = { [COMPOSITE]: local('composite/action.yml') }
   for (const file of workflows) files[`.github/workflows/${file.replace('/', '-')}`] = local(file)
+  // Proof that it looks at all: a mistake that must be found, and be all that is found.
+  files[BROKEN] = local('push-to-main.yml').replace('outputs.deployment-url', 'outputs.deployment-uri')
   makeRepository(folder, files)
   mkdirSync(join(folder, 'agent-deploy'))
   copyAction(root, dist, join(folder, 'agent-deploy'))
@@ -42,7 +45,11 @@ function lint(folder) {
     cwd: folder,
     encoding: 'utf8',
   })
-  if (run.status !== 0) throw new Error(`actionlint ended with ${run.status}\n${run.stdout}${run.stderr}`)
+  const found = run.stdout.split('\n').filter((line) => line !== '')
+  const wrong = found.filter((line) => !line.startsWith(BROKEN))
+  if (wrong.length > 0 || found.length !== 1 || !found[0].includes('deployment-uri')) {
+    throw new Error(`actionlint ended with ${run.status}\n${run.stdout}${run.stderr}`)
+  }
 }
 
 async function runCase(one, folder, action) {
