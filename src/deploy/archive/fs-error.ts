@@ -1,6 +1,6 @@
 /** Node's code of a file system error (`ENOENT`, `EACCES`, …); empty for anything else. */
 export function codeOf(error: unknown): string {
-  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined
+  const code = typeof error === 'object' && error !== null ? (error as { code?: unknown }).code : undefined
   return typeof code === 'string' ? code : ''
 }
 
