@@ -37,7 +37,8 @@ export async function checkA2a(check: A2aCheck, outer: CheckContext): Promise<Ou
   context.afterwards('the thread of the A2A conversation', (deadline) =>
     deleteConversation(run.threadId, context, deadline),
   )
-  const outcome = await run.outcome()
+  const raw = await run.outcome()
+  const outcome = { ...raw, reason: raw.reason.charAt(0).toUpperCase() + raw.reason.slice(1) }
   if (run.warnings.length === 0) return outcome
   return { ...outcome, warnings: [...(outcome.warnings ?? []), ...run.warnings] }
 }

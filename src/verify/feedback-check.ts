@@ -29,7 +29,7 @@ export async function feedbackOutcome(
     const url = readFeedbackUrl(String(given[key]), target.allowHttp)
     if (typeof url === 'string') {
       return {
-        reason: `the feedback URL of ${JSON.stringify(key)} is not one: expected was ${url}`,
+        reason: `The feedback URL of ${JSON.stringify(key)} is not one: expected was ${url}`,
         hint: 'Look at LANGSMITH_ENDPOINT of the deployment: the server mints feedback URLs there.',
       }
     }
@@ -49,7 +49,7 @@ function refused(error: unknown, key: string, context: CheckContext): Outcome {
   const doing = `submitting feedback ${JSON.stringify(key)}`
   if (!(error instanceof HttpError)) return explain(error, context, doing)
   return {
-    reason: `the feedback URL answered ${error.status} while ${doing}`,
+    reason: `The feedback URL answered ${error.status} while ${doing}`,
     ...(error.hint === undefined ? {} : { hint: error.hint }),
     ...(error.detail === '' ? {} : { said: error.detail }),
   }
@@ -64,8 +64,8 @@ function compareKeys(wish: FeedbackWish, given: Readonly<Record<string, unknown>
   return {
     reason:
       missing.length > 0
-        ? `the server gave no feedback URL for ${lacks}`
-        : `the server gave ${extra} feedback URL${extra === 1 ? '' : 's'} more than were asked for`,
+        ? `The server gave no feedback URL for ${lacks}`
+        : `The server gave ${extra} feedback URL${extra === 1 ? '' : 's'} more than were asked for`,
     hint: 'The server mints feedback URLs at LangSmith: look at LANGSMITH_API_KEY and tracing of the deployment.',
   }
 }

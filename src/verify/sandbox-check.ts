@@ -14,7 +14,7 @@ export async function checkSandbox(check: SandboxCheck, context: CheckContext): 
   const { sandbox: service } = target
   if (service === undefined) {
     return {
-      reason: 'no sandbox service is known to this run',
+      reason: 'No sandbox service is known to this run',
       hint: 'Set `sandbox-url`, and `api-key`, which the sandbox service needs.',
     }
   }
@@ -41,9 +41,9 @@ function explainSandbox(error: unknown, name: string, context: CheckContext): Ou
   }
   // The sandbox service is another host than the deployment, so its refusals are told apart.
   if (error instanceof HttpError) {
-    const what = error.status === 404 ? `there is no sandbox ${JSON.stringify(name)} (404)` : undefined
+    const what = error.status === 404 ? `There is no sandbox ${JSON.stringify(name)} (404)` : undefined
     return {
-      reason: what ?? `the sandbox service answered ${error.status}`,
+      reason: what ?? `The sandbox service answered ${error.status}`,
       ...hintOf(error.hint),
       ...(error.detail === '' ? {} : { said: error.detail }),
     }
