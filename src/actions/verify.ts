@@ -140,5 +140,6 @@ function throwIfFailed(report: Report): void {
   const what = total === 1 ? 'The check failed' : `${failed.length} of ${total} checks failed`
   const shown = failed.slice(0, 10).map(({ name, reason }) => `${name}: ${reason}`)
   const more = failed.length > shown.length ? [`… and ${failed.length - shown.length} more`] : []
-  throw new AgentDeployError([what, ...shown, ...more].join('\n'), { hint: first.hint })
+  const hint = failed.length === 1 ? first.hint : 'The log and the summary say for each check what to do.'
+  throw new AgentDeployError([what, ...shown, ...more].join('\n'), { hint })
 }

@@ -56,7 +56,7 @@ function judgeText(expect: Expectation, text: string, interrupted: boolean): Out
   if (wanted === undefined) return undefined
   return {
     reason: `The answer does not ${wanted.source.startsWith('/') ? 'match' : 'contain'} ${shown(wanted.source)}`,
-    hint: 'Upper and lower case count, unless a regular expression has the flag i. Look at what the agent said: either it is wrong, or `expect.text` is too narrow.',
+    hint: 'Look at what the agent said: either it is wrong, or `expect.text` is too narrow (upper and lower case count).',
     said: text,
   }
 }
