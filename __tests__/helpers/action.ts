@@ -9,9 +9,15 @@ import { type Annotation, type Command, readKeyValues, readLog } from './runner-
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-export interface RunOptions {
+export interface RunOptions extends StepOptions {
   /** `deploy` is the root action; the others are folders. */
   readonly action: 'deploy' | 'verify' | 'feedback' | 'sandbox' | 'delete' | 'emulator'
+  readonly phase?: 'main' | 'post'
+  /** What `${{ github.token }}` is. */
+  readonly githubToken?: string
+}
+
+export interface StepOptions {
   /** As in `with:`; declared inputs that are not given have the default of action.yml. */
   readonly inputs?: Readonly<Record<string, string>>
   /** On top of what the runner sets. `undefined` takes a variable away. */
@@ -21,7 +27,6 @@ export interface RunOptions {
   readonly eventName?: string
   /** GITHUB_WORKSPACE and the working directory. Absent: an empty folder. */
   readonly cwd?: string
-  readonly phase?: 'main' | 'post'
   /** What an earlier phase saved: `state` of its result. */
   readonly state?: Readonly<Record<string, string>>
   /** Cancels as the runner does: the signal, 7.5 s later SIGTERM, 2.5 s later SIGKILL. */
@@ -33,13 +38,13 @@ export interface RunOptions {
     readonly stdout?: string | RegExp
     /** Once this is settled. */
     readonly until?: Promise<unknown>
+    /** One more, milliseconds after the first. */
+    readonly again?: { readonly signal: NodeJS.Signals; readonly ms: number }
   }
   /** Secrets that the job knows (`secrets.X`), masked from the start. */
   readonly jobSecrets?: readonly string[]
   /** Milliseconds after which the process is killed and the result has `timedOut`. Absent: 60 000. */
   readonly timeoutMs?: number
-  /** What `${{ github.token }}` is. */
-  readonly githubToken?: string
 }
 
 export interface RunResult {
@@ -80,20 +85,26 @@ export function readAction(action: RunOptions['action']): { folder: string; file
 export async function runBundle(options: RunOptions): Promise<RunResult> {
   const { folder, file } = readAction(options.action)
   const phase = options.phase ?? 'main'
-  const named = file.runs[phase]
-  if (named === undefined) throw new Error(`${options.action}: action.yml has no ${phase}`)
+  const script = file.runs[phase]
+  if (script === undefined) throw new Error(`${options.action}: action.yml has no ${phase}`)
+  return runStep(inDist(resolve(folder, script)), { ...options, inputs: inputsOf(file, options) })
+}
+
+/** Runs any script as a step: for what has no action.yml. */
+export async function runStep(script: string, options: StepOptions): Promise<RunResult> {
+  // Actions run on Node 24, and so must these: an older one would test something else.
+  if (Number.parseInt(process.versions.node, 10) < 24)
+    throw new Error(`Node ${process.versions.node}, expected 24`)
   const dir = mkdtempSync(join(tmpdir(), 'action-'))
   try {
     const files = makeFiles(dir, options.event)
     const env = {
       ...environment(dir, files, options),
-      ...inputsOf(file, options),
-      ...Object.fromEntries(
-        Object.entries(options.state ?? {}).map(([name, value]) => [`STATE_${name}`, value]),
-      ),
+      ...named('INPUT_', options.inputs, (name) => name.replaceAll(' ', '_').toUpperCase()),
+      ...named('STATE_', options.state, (name) => name),
       ...options.env,
     }
-    const child = spawn(process.execPath, [inDist(resolve(folder, named))], {
+    const child = spawn(process.execPath, [script], {
       cwd: options.cwd ?? join(dir, 'workspace'),
       env: Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined)),
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -116,12 +127,20 @@ export async function runBundle(options: RunOptions): Promise<RunResult> {
   }
 }
 
+function named(
+  prefix: string,
+  values: Readonly<Record<string, string>> = {},
+  spell: (name: string) => string,
+): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [prefix + spell(name), value]))
+}
+
 type Finished = Pick<
   RunResult,
   'exitCode' | 'endedBy' | 'timedOut' | 'stdout' | 'stderr' | 'ms' | 'msAfterSignal'
 >
 
-function finish(child: ChildProcess, options: RunOptions): Promise<Finished> {
+function finish(child: ChildProcess, options: StepOptions): Promise<Finished> {
   const { signalAfter, timeoutMs = 60_000 } = options
   const started = performance.now()
   const chunks = { stdout: [] as Buffer[], stderr: [] as Buffer[] }
@@ -135,6 +154,8 @@ function finish(child: ChildProcess, options: RunOptions): Promise<Finished> {
     if (signalled !== undefined || child.exitCode !== null) return
     signalled = performance.now()
     child.kill(signalAfter?.signal ?? 'SIGINT')
+    const again = signalAfter?.again
+    if (again !== undefined) later(again.ms, () => child.kill(again.signal))
     later(7_500, () => child.kill('SIGTERM'))
     later(10_000, () => child.kill('SIGKILL'))
   }
@@ -192,7 +213,7 @@ function makeFiles(dir: string, event: unknown) {
 function environment(
   dir: string,
   files: Record<string, string>,
-  options: RunOptions,
+  options: StepOptions,
 ): Record<string, string | undefined> {
   return {
     PATH: process.env['PATH'],
@@ -241,7 +262,7 @@ function inputsOf(file: ActionFile, options: RunOptions): Record<string, string>
       const text = fallback === undefined || fallback === null ? '' : String(fallback)
       const value =
         options.inputs?.[name] ?? text.replace(/\$\{\{ *github\.token *\}\}/, () => options.githubToken ?? '')
-      return [`INPUT_${name.replaceAll(' ', '_').toUpperCase()}`, value]
+      return [name, value]
     }),
   )
 }

@@ -22,8 +22,8 @@ export interface Story {
  */
 const CANCEL = { main: 2_000, failed: 4_000, exit: 4_800 }
 
-/** What still holds the process when everything is done (a socket, a timer) may do so for this long, in ms. */
-const LINGER_MS = 3_000
+/** What still holds the process when all is done and printed (a socket, a timer) may do so for this long, in ms. */
+const LINGER = { normal: 3_000, cancelled: 50 }
 
 /**
  * Runs an action: the one catch of the project. Never throws; sets `process.exitCode` to 0 or 1, writes one
@@ -58,7 +58,7 @@ export async function runAction(story: Story): Promise<void> {
   unwatch()
   clock.stop()
   // Nothing is pending but what the story forgot; unref'd, so it costs nothing when there is none.
-  setTimeout(() => process.exit(), LINGER_MS).unref()
+  setTimeout(() => process.exit(), cancel.signal.aborted ? LINGER.cancelled : LINGER.normal).unref()
 }
 
 async function tell(story: Story, owned: OwnedRunner, error: unknown, clock: SignalClock): Promise<void> {
