@@ -16,7 +16,8 @@ export function refusal(headers: Headers, settings: Settings): string | undefine
   const apiKey = headers.get('x-api-key')
   const bearer = /^Bearer\s+(.+)$/i.exec(headers.get('authorization') ?? '')?.[1]
   const key = apiKey ?? bearer
-  if (key === undefined) return 'Missing authentication headers'
+  // A cookie is a credential too, if never a good one here (recorded: 6-ls-cookie-*).
+  if (key === undefined) return headers.has('cookie') ? 'Invalid token' : 'Missing authentication headers'
   if (!same(key, settings.apiKey)) return 'Invalid token'
   if (tenant !== null && tenant !== settings.workspaceId) return 'Invalid tenant ID'
   if (apiKey === null && tenant === null) return WORKSPACE_WANTED

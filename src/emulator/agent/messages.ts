@@ -93,8 +93,12 @@ export function coerceMessage(dialect: MessageDialect, raw: unknown, newId: () =
     const text = `Unexpected message type: '${role}'. Use one of ${known}.`
     throw new RunError('ValueError', `${text}\n${TROUBLESHOOTING}`)
   }
+  const content = fields['content'] ?? ''
+  if (typeof content !== 'string' && !Array.isArray(content)) {
+    throw new RunError('ValidationError', `Input should be a valid string, got ${pythonRepr(content)}`)
+  }
   const id = typeof fields['id'] === 'string' && fields['id'] !== '' ? fields['id'] : newId()
-  return makeMessage(dialect, { type, content: fields['content'] ?? '', id, extra: fields })
+  return makeMessage(dialect, { type, content, id, extra: fields })
 }
 
 /** The state's reducer: a message whose id is there already replaces it, `remove` takes it away, others are added. */
