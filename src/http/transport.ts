@@ -91,6 +91,10 @@ export class Transport {
     return this.#options.signal
   }
 
+  get random(): Random {
+    return this.#options.random
+  }
+
   /**
    * Sends one request, once.
    * @throws HttpError for a status of 400 or more, RedirectError for 3xx, NetworkError, TimeoutError,

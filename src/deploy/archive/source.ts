@@ -1,5 +1,5 @@
 import { realpath, stat } from 'node:fs/promises'
-import { posix, resolve } from 'node:path'
+import { isAbsolute, posix, relative, resolve, sep } from 'node:path'
 import { InputError } from '../../base/errors.ts'
 import { isMissing } from './fs-error.ts'
 
@@ -11,7 +11,7 @@ export interface Source {
   readonly workspace: string
   /** Below the root, with `/`, without `.` and `..`. */
   readonly configPath: string
-  /** The input `source-path` as it was given, for messages. */
+  /** The input `source-path` for messages: relative to the workspace where it lies in it. */
   readonly shown: string
 }
 
@@ -27,13 +27,16 @@ export async function resolveSource(options: {
   workspace: string
 }): Promise<Source> {
   const { sourcePath, workspace } = options
-  const root = await realFolder(resolve(workspace, sourcePath))
+  const folder = resolve(workspace, sourcePath)
+  const way = relative(resolve(workspace), folder).split(sep).join('/')
+  const shown = way === '' ? '.' : way.startsWith('../') || isAbsolute(way) ? sourcePath : way
+  const root = await realFolder(folder)
   if (root === undefined) {
     throw new InputError(
       [
         {
           input: 'source-path',
-          message: `"${sourcePath}" is not a folder in the workspace (${resolve(workspace)})`,
+          message: `"${shown}" is not a folder in the workspace (${resolve(workspace)})`,
         },
       ],
       { hint: 'Paths are relative to the workspace. Does an actions/checkout step run before this one?' },
@@ -45,13 +48,13 @@ export async function resolveSource(options: {
       [
         {
           input: 'config-path',
-          message: `"${options.configPath}" lies outside source-path "${sourcePath}": expected a path relative to it`,
+          message: `"${options.configPath}" lies outside source-path "${shown}": expected a path relative to it`,
         },
       ],
       { hint: 'Choose a source-path that holds the langgraph.json: the archive is made from that folder.' },
     )
   }
-  return { root, workspace: (await realFolder(workspace)) ?? root, configPath, shown: sourcePath }
+  return { root, workspace: (await realFolder(workspace)) ?? root, configPath, shown }
 }
 
 async function realFolder(path: string): Promise<string | undefined> {
