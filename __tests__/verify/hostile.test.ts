@@ -208,6 +208,38 @@ describe('the JavaScript server', () => {
     expect(report.checks[0]?.reason).toBe('The server has no graph or assistant "nope"; its graphs: agent')
   })
 
+  it('accepts an assistant of a graph that is not there, whose runs fail', async () => {
+    const made = { assistant_id: 'a-9', graph_id: 'nope', metadata: {} }
+    const replay = await serve({
+      stream: stream(
+        `${RUN}event: error\ndata: {"error":"Error","message":"Graph \\"nope\\" not found"}\n\n`,
+      ),
+      other: ({ method, path }) => {
+        if (path === '/assistants' || (method === 'GET' && path === '/assistants/a-9')) return json(made)
+        if (path !== '/assistants/search') return undefined
+        return json([made, { assistant_id: 'a-1', graph_id: 'agent', metadata: { created_by: 'system' } }])
+      },
+    })
+    const report = await verifyAgent({
+      target: { url: replay.url },
+      checks: 'checks: [{ assistant: { graph: nope }, input: {} }]',
+    })
+    expect(report.checks[0]).toMatchObject({
+      reason: 'The server has no graph or assistant "nope"; its graphs: agent',
+      said: 'Error: Graph "nope" not found',
+    })
+  })
+
+  it('waits for LangSmith when it mints feedback URLs: the hint names that', async () => {
+    const replay = await serve({ stream: stream(RUN + HI, { hang: true }) })
+    const report = await verifyAgent({
+      target: { url: replay.url },
+      checks: 'checks: [{ input: {}, feedback: [score] }]',
+      options: { timeoutMs: 500 },
+    })
+    expect(report.checks[0]?.hint).toMatch(/feedback URLs.*LANGSMITH_API_KEY/)
+  })
+
   it('ends its lines with LF and numbers its events', async () => {
     const body = `${RUN}${HI}`.replaceAll('\r\n', '\n').replaceAll('\n\n', '\nid: 0\n\n')
     expect((await check({ stream: stream(body) }, '{ text: Hi }')).find('c').reason).toBe('')

@@ -43,18 +43,23 @@ export async function assistantForRun(
 }
 
 /**
- * Why a run was refused, when the reason is its assistant. The server's words for it differ by version; what it
- * lists does not.
- * @returns undefined when the assistant is there, so that something else was refused
+ * Why a run was refused or failed, when the reason is its graph. The server's words for it differ by version;
+ * its list of system assistants does not. (Any assistant can name a graph that is not there: the JavaScript
+ * server accepts it, and the run fails.)
+ * @returns undefined when the graph is there, so that something else was wrong
  */
-export async function unknownAssistant(
+export async function unknownGraph(
   choice: AssistantChoice,
   context: CheckContext,
 ): Promise<Outcome | undefined> {
-  if (choice.kind !== 'graph') return undefined
-  const all = await searchAssistants(agentServer(context), { deadline: context.deadline })
-  const graphs = [...new Set(all.map((assistant) => assistant.graphId))]
+  if (choice.kind !== 'graph' && choice.kind !== 'new') return undefined
+  const graphs = await graphsOfServer(context)
   return graphs.includes(choice.graph) ? undefined : noSuchGraph(choice.graph, graphs)
+}
+
+async function graphsOfServer(context: CheckContext): Promise<string[]> {
+  const all = await searchAssistants(agentServer(context), { deadline: context.deadline })
+  return systemAssistants(all).map(({ graphId }) => graphId)
 }
 
 /** The default assistant: of the only graph, else of the graph `agent`. */
@@ -91,7 +96,7 @@ function ofGraph(graph: string, system: readonly Assistant[]): Found {
 
 function noSuchGraph(graph: string, known: readonly string[]): Outcome {
   return {
-    reason: `The server has no graph or assistant "${graph}"; its graphs: ${plainNames([...known].sort())}`,
+    reason: `The server has no graph or assistant "${graph}"; its graphs: ${plainNames(known)}`,
     hint: 'Name one of these in the check, as `assistant`; a graph’s name is its key under `graphs` in langgraph.json.',
   }
 }
@@ -123,8 +128,7 @@ async function create(
   } catch (error) {
     // The Python server refuses an unknown graph here; the JavaScript server lets the run fail.
     if (!(error instanceof HttpError) || error.status !== 404) throw error
-    const known = await searchAssistants(server, options)
-    return { failed: noSuchGraph(graph, [...new Set(known.map(({ graphId }) => graphId))]) }
+    return { failed: noSuchGraph(graph, await graphsOfServer(context)) }
   }
   context.afterwards(`the assistant ${made.id}`, (deadline) => deleteAssistant(server, made.id, { deadline }))
   const read = await getAssistant(server, made.id, options)

@@ -1,4 +1,5 @@
 import { getNextNodes } from '../clients/agent-server/threads.ts'
+import { unknownGraph } from './assistant.ts'
 import type { Step } from './checks.ts'
 import type { StreamedRun } from './run-stream.ts'
 import { agentServer } from './server.ts'
@@ -33,6 +34,10 @@ export async function explainRunError(
       hint: 'The server needs an API key of its own for that: set LANGSMITH_API_KEY among the secrets of the deployment, and look at LANGSMITH_ENDPOINT. Without feedback, leave `feedback` out of the check.',
       said,
     }
+  }
+  if (step.assistant.kind === 'new' && run.verdict.stateEvents === 0) {
+    const unknown = await unknownGraph(step.assistant, context)
+    if (unknown !== undefined) return { ...unknown, said }
   }
   return {
     reason: 'The run failed inside its stream, which carried an error event',

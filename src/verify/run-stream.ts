@@ -1,7 +1,7 @@
 import { Answer } from '../clients/agent-server/messages.ts'
 import { type RunBody, type RunStream, type StreamVerdict, streamRun } from '../clients/agent-server/runs.ts'
 import { HttpError, NetworkError, ProtocolError, TimeoutError } from '../http/errors.ts'
-import { unknownAssistant } from './assistant.ts'
+import { unknownGraph } from './assistant.ts'
 import type { Step } from './checks.ts'
 import { seconds } from './explain.ts'
 import { agentServer } from './server.ts'
@@ -49,7 +49,7 @@ export async function streamStep(
     }
   } catch (error) {
     context.tools.signal.throwIfAborted()
-    const failed = brokenStream(error, stream.verdict(), context)
+    const failed = brokenStream(error, stream.verdict(), step, context)
     if (failed === undefined) throw error
     return { failed: { ...failed, ...(answer.text === '' ? {} : { said: answer.text }) } }
   } finally {
@@ -65,16 +65,24 @@ async function refusedAssistant(
   context: CheckContext,
 ): Promise<Outcome | undefined> {
   if (!(error instanceof HttpError) || (error.status !== 404 && error.status !== 422)) return undefined
-  return unknownAssistant(step.assistant, context)
+  return unknownGraph(step.assistant, context)
 }
 
-function brokenStream(error: unknown, seen: StreamVerdict, context: CheckContext): Outcome | undefined {
+function brokenStream(
+  error: unknown,
+  seen: StreamVerdict,
+  step: Step,
+  context: CheckContext,
+): Outcome | undefined {
   const heartbeats = seen.heartbeats === 0 ? '' : ` and ${count(seen.heartbeats, 'heartbeat')}`
   const came = `${count(seen.events, 'event')}${heartbeats}`
   if (error instanceof TimeoutError) {
     return {
       reason: `The run was not done within ${seconds(context.timeoutMs)}: its stream stayed open (${came} came)`,
-      hint: 'The agent waits for something, runs in a loop or is slow: look at its trace. Where it only needs more time, give it with `within-seconds` or `timeout-seconds`.',
+      hint:
+        step.feedback !== undefined && seen.stateEvents > 0
+          ? 'Where the answer is there already, the server waits for the feedback URLs, which it asks LangSmith for: look at LANGSMITH_API_KEY and LANGSMITH_ENDPOINT of the deployment. Else the agent is slow: look at its trace, and give it more time with `within-seconds`.'
+          : 'The agent waits for something, runs in a loop or is slow: look at its trace. Where it only needs more time, give it with `within-seconds` or `timeout-seconds`.',
     }
   }
   if (error instanceof NetworkError) {
