@@ -1,7 +1,7 @@
 /** Bodies as the comparison sees them: JSON, an event stream, or text. */
 
 /**
- * @typedef {{event: string | undefined, data: unknown, hasId: boolean, order: string}} StreamEvent
+ * @typedef {{event: string | undefined, data: unknown, id: string | undefined, order: string}} StreamEvent
  * @typedef {{kind: 'empty'} | {kind: 'json', value: unknown} | {kind: 'stream', events: StreamEvent[], lineEnd: string}
  *   | {kind: 'text', value: string}} Body
  */
@@ -31,7 +31,7 @@ function readStream(text) {
       return {
         event: get('event'),
         data: data === undefined ? undefined : (readJson(data) ?? data),
-        hasId: get('id') !== undefined,
+        id: get('id'),
         order: fields.map((line) => line.slice(0, line.indexOf(':'))).join(','),
       }
     })

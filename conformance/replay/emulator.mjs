@@ -50,7 +50,7 @@ export async function deployAgent({ controlPlaneUrl, apiKey }, name = 'conforman
   const { id } = await call('POST', '/v2/deployments', {
     name,
     source: 'external_docker',
-    source_config: {},
+    source_config: { resource_spec: {} },
     source_revision_config: { image_uri: 'registry.example/agent@sha256:0' },
     secrets: [],
   })

@@ -11,13 +11,11 @@ const folder = new URL('../recorded/', import.meta.url)
 
 /**
  * @param {string} file name inside `recorded/`
- * @returns {Exchange[]} in the order in which they were made
+ * @returns {Exchange[]} in the order in which they were made; a line that is there twice, to the letter, once
  */
 export function readExchanges(file) {
-  return readFileSync(new URL(file, folder), 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line))
+  const lines = readFileSync(new URL(file, folder), 'utf8').split('\n')
+  return [...new Set(lines)].filter((line) => line !== '').map((line) => JSON.parse(line))
 }
 
 /** @returns {Set<string>} names of the exchanges of `python-0.16.7.jsonl` that must be answered alike */

@@ -5,8 +5,10 @@
  */
 
 const AGENT = 'fe096781-5601-53d2-b2f6-0d3403f7e9ca'
+const COUNTER = '09d6caf4-2ef3-5a8b-b1a7-114690ed5d45'
 const FAILING = '7dfb5300-69cc-586d-be0d-9adc6b95ff79'
 const INTERRUPTING = 'b36cd173-3273-5443-bcde-dfec8278e2f2'
+const FIRST_CONTEXT = '4af12fa5-1a9c-4229-99d7-f8f8e8b38a93'
 const JSON_HEADERS = { accept: '*/*', 'content-type': 'application/json' }
 
 const post = (path, body) => ({ method: 'POST', path, headers: JSON_HEADERS, body: JSON.stringify(body) })
@@ -14,17 +16,19 @@ const post = (path, body) => ({ method: 'POST', path, headers: JSON_HEADERS, bod
 /** A `message/send` whose task got this id. */
 function sent(before, assistant, task, messageId, text) {
   const [contextId] = task.split(':')
-  const message = { role: 'user', messageId, parts: [{ kind: 'text', text }] }
-  return {
-    before,
-    request: post(`/a2a/${assistant}`, {
-      jsonrpc: '2.0',
-      id: '1',
-      method: 'message/send',
-      params: { message },
-    }),
-    learn: { result: { id: task, contextId } },
+  return { ...said(before, assistant, { messageId, text }), learn: { result: { id: task, contextId } } }
+}
+
+/** A `message/send` of which nothing is needed but that it was made. */
+function said(before, assistant, { messageId, text, contextId }) {
+  const message = {
+    role: 'user',
+    messageId,
+    parts: [{ kind: 'text', text }],
+    ...(contextId ? { contextId } : {}),
   }
+  const call = { jsonrpc: '2.0', id: '1', method: 'message/send', params: { message } }
+  return { before, request: post(`/a2a/${assistant}`, call) }
 }
 
 const run = (assistant) => ({
@@ -35,6 +39,18 @@ const run = (assistant) => ({
 /** @type {{before: string, request: import('./exchanges.mjs').RecordedRequest, learn?: unknown, header?: string}[]} */
 export const PRELUDES = [
   {
+    before: '2-create-context',
+    request: post('/assistants', {
+      graph_id: 'agent',
+      config: { configurable: { prefix: 'CFG' } },
+      metadata: { a: 1 },
+      name: 'N',
+      description: 'D',
+    }),
+    learn: { assistant_id: 'edccc2e7-706d-4bd8-b775-cd143d838ec1' },
+  },
+  { before: '3-create-ttl', request: post('/threads', {}) },
+  {
     before: '4-interrupting-run',
     request: post('/threads', {}),
     learn: { thread_id: '01a1fc30-d66a-7624-bb72-b14cbdb531f9' },
@@ -44,6 +60,20 @@ export const PRELUDES = [
     request: post('/threads/01a1fc30-d66a-7624-bb72-b14cbdb531f9/runs/wait', run('interrupting')),
     header: '/threads/01a1fc30-d66a-7624-bb72-b14cbdb531f9/runs/01a1fc30-d66b-70cb-91be-7767cdc28130',
   },
+  {
+    before: '4-resume-failing-1',
+    request: post('/threads', {}),
+    learn: { thread_id: '01a1fc35-b56f-76b0-b9cd-0947525f6d6e' },
+  },
+  {
+    before: '4-resume-failing-1',
+    request: post('/threads/01a1fc35-b56f-76b0-b9cd-0947525f6d6e/runs/stream', {
+      ...run('failing'),
+      stream_mode: 'updates',
+      stream_resumable: true,
+    }),
+    header: '/threads/01a1fc35-b56f-76b0-b9cd-0947525f6d6e/runs/01a1fc35-b570-71d0-b20f-e311da055314',
+  },
   sent(
     '7-send-thread',
     AGENT,
@@ -51,6 +81,13 @@ export const PRELUDES = [
     'm-81b71c',
     'hello',
   ),
+  said('7-send-historyscope-task', COUNTER, {
+    messageId: 'm-fifth',
+    text: 'fifth',
+    contextId: FIRST_CONTEXT,
+  }),
+  said('7-send-metadata', AGENT, { messageId: 'm-eighth', text: '8th', contextId: FIRST_CONTEXT }),
+  said('7-send-metadata', AGENT, { messageId: 'm-99e6c6', text: '9th' }),
   sent(
     '7-get-failed',
     FAILING,

@@ -23,26 +23,38 @@ const { values: flags } = parseArgs({
 const reasons = JSON.parse(readFileSync(new URL('../differences.json', import.meta.url), 'utf8'))
 const isNoKey = (name) => name.startsWith('4-feedback-') && name.includes('nokey')
 
-/** Names may end in `*`. */
+/** `*` in an entry stands for any letters. */
 function listed(list, name) {
-  return Object.keys(list).some((entry) =>
-    entry.endsWith('*') ? name.startsWith(entry.slice(0, -1)) : name === entry,
-  )
+  return Object.keys(list).some((entry) => new RegExp(`^${entry.replaceAll('*', '.*')}$`).test(name))
 }
 
-/** The recorded server asked for no key, and took any. */
-const withKey = (apiKey) => (headers) => ({ ...headers, 'x-api-key': apiKey })
+/** The recorded server asked for no key and took any, with any tenant. */
+const withKey =
+  (apiKey) =>
+  ({ 'x-tenant-id': _tenant, ...headers }) => ({ ...headers, 'x-api-key': apiKey })
 
-/** With LangSmith auth, `good` was the key. */
-const langSmith = (apiKey) => (headers) =>
-  headers['x-api-key'] === 'good' ? { ...headers, 'x-api-key': apiKey } : headers
+/** With LangSmith auth, `good` was the key and `other` that of another workspace. */
+const langSmith = (apiKey) => (headers) => {
+  const key = headers['x-api-key']
+  if (key === 'good') return { ...headers, 'x-api-key': apiKey }
+  if (key === 'other') return { ...headers, 'x-api-key': apiKey, 'x-tenant-id': OTHER_WORKSPACE }
+  return headers
+}
+const OTHER_WORKSPACE = 'bbbbbbbb-0000-4000-8000-000000000002'
 
 const SETS = [
   {
-    title: 'agent server',
+    title: 'agent server, before the recorder restarted it',
+    file: 'python-0.16.7.jsonl',
+    flags: [],
+    wanted: (name) => /^[123]-/.test(name),
+    credentials: withKey,
+  },
+  {
+    title: 'agent server, after that',
     file: 'python-0.16.7.jsonl',
     flags: ['--terminal-tasks', 'reject'],
-    wanted: (name) => !isNoKey(name),
+    wanted: (name) => !/^[123]-/.test(name) && !isNoKey(name),
     credentials: withKey,
   },
   {
@@ -57,6 +69,13 @@ const SETS = [
     title: 'A2A switched off',
     file: 'python-0.16.7-disable-a2a.jsonl',
     flags: ['--disable-a2a'],
+    credentials: withKey,
+  },
+  {
+    title: 'A2A 0.3',
+    file: 'python-0.5.23.jsonl',
+    flags: ['--a2a', '0.3', '--agent-version', '0.5.23'],
+    wanted: (name) => name.startsWith('7'),
     credentials: withKey,
   },
   { title: 'LangSmith auth', file: 'python-0.16.7-langsmith-auth.jsonl', flags: [], credentials: langSmith },

@@ -7,7 +7,7 @@ import { request as httpRequest } from 'node:http'
  * @param {{timeoutMs?: number}} [options]
  * @returns {Promise<import('./exchanges.mjs').RecordedResponse>}
  */
-export function send(url, request, { timeoutMs = 60_000 } = {}) {
+export function send(url, request, { timeoutMs = 40_000 } = {}) {
   return new Promise((resolve, reject) => {
     const body = Buffer.from(request.body, 'utf8')
     const headers = { ...request.headers }
@@ -25,7 +25,9 @@ export function send(url, request, { timeoutMs = 60_000 } = {}) {
         })
       })
     })
-    outgoing.setTimeout(timeoutMs, () => outgoing.destroy(new Error(`no answer within ${timeoutMs} ms`)))
+    // Of the whole exchange: heartbeats keep a socket busy for ever.
+    const timer = setTimeout(() => outgoing.destroy(new Error(`no end within ${timeoutMs} ms`)), timeoutMs)
+    outgoing.on('close', () => clearTimeout(timer))
     outgoing.on('error', reject)
     outgoing.end(body)
   })
