@@ -28,12 +28,13 @@ describe('examples', () => {
     expect(checkYaml(read(file), file, actions)).toEqual([])
   })
 
-  it.each(workflows)('%s has a name, the least permissions and a concurrency group', (file) => {
+  it.each(workflows)('%s has a name, the least permissions, a time limit and a concurrency group', (file) => {
     const workflow = parse(read(file)) as Record<string, unknown>
     expect(workflow['name']).toEqual(expect.any(String))
     expect(workflow['permissions']).toEqual({})
     for (const job of Object.values(workflow['jobs'] as Record<string, Record<string, unknown>>)) {
       expect(job['permissions']).toBeDefined()
+      expect(job['timeout-minutes']).toEqual(expect.any(Number))
       expect(workflow['concurrency'] ?? job['concurrency']).toEqual(
         expect.objectContaining({ group: expect.any(String), 'cancel-in-progress': expect.anything() }),
       )

@@ -16,6 +16,8 @@ type Mapping = Record<string, unknown>
 /** How docs and examples name this repository. */
 export const PLACEHOLDER = 'your-org/agent-deploy'
 const VERSION = 'v1'
+/** A job's `timeout-minutes` when it has none. */
+const GITHUB_LIMIT = 360
 
 /** The manifests of this repository: the root's, and that of each folder that has one. */
 export function repositoryActions(root: string): Map<string, Manifest> {
@@ -86,7 +88,7 @@ function checkJob(workflow: Mapping, name: string, job: Mapping, actions: Action
   }
   checkInputReferences(job, dispatchInputs(workflow), tellJob)
   checkPermissions(job['permissions'] ?? workflow['permissions'], steps, actions, tellJob)
-  checkTime(job['timeout-minutes'], steps, actions, tellJob)
+  checkTime(job['timeout-minutes'] ?? GITHUB_LIMIT, steps, actions, tellJob)
 }
 
 function checkComposite(manifest: Mapping, actions: Actions, tell: Tell): void {
@@ -159,8 +161,7 @@ function checkTime(limit: unknown, steps: Mapping[], actions: Actions, tell: Tel
     return Number(((step['with'] ?? {}) as Mapping)['timeout-minutes'] ?? fallback)
   })
   const longest = Math.max(0, ...own)
-  if (typeof limit !== 'number') tell('has no timeout-minutes')
-  else if (limit <= longest)
+  if (typeof limit === 'number' && limit <= longest)
     tell(`timeout-minutes is ${limit}, expected more than the ${longest} of its step`)
 }
 
