@@ -141,7 +141,8 @@ function checkUse(step: Mapping, actions: Actions, tell: Tell): void {
 
 /** `environment` and `comment` do nothing but warn where the job's token may not write. */
 function checkPermissions(permissions: unknown, steps: Mapping[], actions: Actions, tell: Tell): void {
-  const granted = isMapping(permissions) ? permissions : {}
+  // Without any, a job has what the repository's settings give: reading, to be sure of.
+  const granted = isMapping(permissions) ? permissions : { contents: 'read' }
   const want = (scope: string, level: string, why: string): void => {
     if (granted[scope] !== level) tell(`${why} needs "permissions: ${scope}: ${level}"`)
   }
