@@ -1,6 +1,8 @@
-import { serve } from '@hono/node-server'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { createAgentServer } from '../../../src/emulator/agent/index.ts'
 import type { AgentServerOptions } from '../../../src/emulator/agent/types.ts'
+import { BODY_LIMIT, send as deliver, readBytes, toRequest } from '../../../src/emulator/wire/bridge.ts'
 
 /** One event of a stream, with its lines as they came. `data` is JSON. */
 export interface StreamEvent {
@@ -69,14 +71,15 @@ export async function startAgent(options: Partial<AgentServerOptions> = {}): Pro
     host: () => ({ projectId: null, hostRevisionId: null, revisionId: null, tenantId: null }),
     ...options,
   })
-  const { server, port } = await new Promise<{ server: ReturnType<typeof serve>; port: number }>(
-    (resolve) => {
-      const listening = serve({ fetch: agent.fetch, port: 0, hostname: '127.0.0.1' }, (info) =>
-        resolve({ server: listening, port: info.port }),
-      )
-    },
-  )
-  const url = `http://127.0.0.1:${port}`
+  const server = createServer(async (request, out) => {
+    const gone = new AbortController()
+    out.once('close', () => gone.abort())
+    const body = (await readBytes(request, BODY_LIMIT)) ?? Buffer.alloc(0)
+    const asked = toRequest(request, `http://127.0.0.1${request.url}`, body, gone.signal)
+    await deliver(await agent.fetch(asked), out, request.method === 'HEAD')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     fetch(`${url}${path}`, {
       method,
@@ -108,6 +111,7 @@ export async function startAgent(options: Partial<AgentServerOptions> = {}): Pro
       new Promise((resolve) => {
         agent.close()
         server.close(() => resolve())
+        server.closeAllConnections()
       }),
   }
 }
