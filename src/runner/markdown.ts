@@ -1,7 +1,7 @@
 import { strip } from './neutralise.ts'
 
 /** What GitHub turns into a link by itself; shown as code instead, whole and dead. */
-const URLS = /(?:\b[a-z][a-z0-9+.-]*:\/\/|\bwww\.)[\w\-.~:/?#@!$&'()*+,;=%]*[\w\-~/#=%&+]/gi
+const URLS = /(?:\b[a-z][a-z0-9+.-]{0,30}:\/\/|\bwww\.)[\w\-.~:/?#@!$&'()*+,;=%]*[\w\-~/#=%&+]/gi
 
 /**
  * Any text as one inert line of GitHub's Markdown: no markup, no HTML, no image, no link, no mention, no

@@ -52,13 +52,16 @@ export async function runAction(story: Story): Promise<void> {
     const error = cancel.signal.aborted ? (cancel.signal.reason as unknown) : thrown
     await tell(story, owned, error, clock)
   }
+  // Work that the story left behind (it was deaf, or its error came from elsewhere) ends here.
+  const cancelled = cancel.signal.aborted
+  cancel.abort(new CancelledError('The action has ended'))
   await settle(() => owned.summary.write(), clock, owned, 'The summary cannot be written')
   await settle(() => owned.close(), clock, owned, 'The connections cannot be closed')
   await Promise.race([drained(), clock.cancelled(CANCEL.exit).catch(() => {})])
   unwatch()
   clock.stop()
   // Nothing is pending but what the story forgot; unref'd, so it costs nothing when there is none.
-  setTimeout(() => process.exit(), cancel.signal.aborted ? LINGER.cancelled : LINGER.normal).unref()
+  setTimeout(() => process.exit(), cancelled ? LINGER.cancelled : LINGER.normal).unref()
 }
 
 async function tell(story: Story, owned: OwnedRunner, error: unknown, clock: SignalClock): Promise<void> {
