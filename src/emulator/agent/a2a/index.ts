@@ -107,7 +107,7 @@ async function answer(server: Server, context: Context): Promise<Response> {
     if (version === '1.0' && canonicalUuid(reference) === undefined) {
       throw new RpcError(INVALID_PARAMS, NOT_A_UUID)
     }
-    if (isStreaming(call.method)) return stream(server, call, reference, shapes)
+    if (isStreaming(version, call.method)) return stream(server, call, reference, shapes)
     const scope = version === '1.0' ? historyScope(headers.get(HISTORY_SCOPE_HEADER)) : 'context'
     return json(200, rpcResult(call.id, await dispatch(server, call, reference, shapes, scope)))
   } catch (error) {

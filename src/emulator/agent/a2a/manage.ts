@@ -1,7 +1,9 @@
+import { canonicalUuid } from '../ids.ts'
 import {
   INVALID_PARAMS,
   RpcError,
   TASK_NOT_CANCELABLE,
+  TASK_NOT_FOUND,
   taskNotFound,
   UNSUPPORTED_OPERATION,
 } from './errors.ts'
@@ -28,11 +30,7 @@ export function getTask(
   const { id, contextId } = taskParams(server, params)
   const length = historyLength(params['historyLength'])
   const task = server.tasks.find(assistantId, id, contextId)
-  if (task === undefined) {
-    throw modern
-      ? taskNotFound(id, contextId)
-      : new RpcError(-32001, `Task '${id}' not found in thread '${contextId}'`)
-  }
+  if (task === undefined) throw modern ? taskNotFound(id, contextId) : unknownTask03(id, contextId)
   const message = statusMessage(server, task, shapes)
   const status = {
     state: shapes.state(server.tasks.state(task)),
@@ -46,11 +44,21 @@ export function getTask(
   return { kind, id: taskId, contextId: context, status, ...(history === undefined ? {} : { history }) }
 }
 
+function unknownTask03(id: string, contextId: string | undefined): RpcError {
+  if (canonicalUuid(id) === undefined) {
+    return new RpcError(INVALID_PARAMS, 'Failed to get task: 422 Unprocessable Entity')
+  }
+  return new RpcError(TASK_NOT_FOUND, `Task '${id}' not found in thread '${contextId}'`)
+}
+
+/** 0.3 leaves its `kind` out, and both leave out its context. */
 function statusMessage(server: A2aServer, task: Task, shapes: Shapes): Json | undefined {
   const state = server.tasks.state(task)
-  if (state === 'completed') return shapes.says('Task completed successfully', { id: task.id })
-  if (state !== 'failed') return undefined
-  return shapes.says(`Task failed with status: ${server.tasks.lastRun(task).status}`, { id: task.id })
+  if (state !== 'completed' && state !== 'failed') return undefined
+  const failed = `Task failed with status: ${server.tasks.lastRun(task).status}`
+  const said = shapes.says(state === 'failed' ? failed : 'Task completed successfully', { id: task.id })
+  const { kind: _kind, ...bare } = said
+  return server.options.a2a === '0.3' ? bare : said
 }
 
 /** `tasks/cancel`: only a task that works, waits, or asks can be cancelled; 0.3 cancels nothing. */

@@ -24,15 +24,14 @@ const PASCAL_METHODS = [
   'ListTasks',
   'GetExtendedAgentCard',
 ]
-const STREAMING = ['message/stream', 'SendStreamingMessage']
 
 /** A PascalCase method is answered in the words of A2A 1.0 (`TASK_STATE_COMPLETED`, `ROLE_AGENT`). */
 export function isPascal(method: string): boolean {
   return PASCAL_METHODS.includes(method)
 }
 
-export function isStreaming(method: string): boolean {
-  return STREAMING.includes(method)
+export function isStreaming(version: A2aVersion, method: string): boolean {
+  return method === 'message/stream' || (version === '1.0' && method === 'SendStreamingMessage')
 }
 
 export function rpcResult(id: unknown, result: unknown): Json {
@@ -82,7 +81,7 @@ function readCall10(text: string, accept: string | null): RpcCall | Response {
     const message = 'Invalid message format: must be a JSON-RPC request or notification'
     return refuse(null, INVALID_REQUEST, message)
   }
-  const unacceptable = checkAccept(method, accept)
+  const unacceptable = checkAccept('1.0', method, accept)
   if (unacceptable !== undefined) return unacceptable
   const params = body['params'] ?? {}
   if (!isObject(params)) return refuse(answerable, INVALID_PARAMS, 'Invalid params: must be an object')
@@ -100,7 +99,7 @@ function readCall03(text: string, accept: string | null): RpcCall | Response {
   }
   const id = exactId(body['id'], text)
   if (method === undefined || id === undefined || id === null) return empty(202)
-  const unacceptable = checkAccept(String(method), accept)
+  const unacceptable = checkAccept('0.3', String(method), accept)
   if (unacceptable !== undefined) return unacceptable
   if (typeof method !== 'string' || !SLASH_METHODS.includes(method)) {
     return json(200, rpcError(id, new RpcError(METHOD_NOT_FOUND, `Method not found: ${String(method)}`)))
@@ -114,8 +113,8 @@ function readCall03(text: string, accept: string | null): RpcCall | Response {
 }
 
 /** The header is asked for, and must cover the type of the answer; the refusal has no JSON-RPC envelope. */
-function checkAccept(method: string, accept: string | null): Response | undefined {
-  const streaming = method === 'message/stream' || isStreaming(method)
+function checkAccept(version: A2aVersion, method: string, accept: string | null): Response | undefined {
+  const streaming = isStreaming(version, method)
   const wanted = streaming ? 'text/event-stream' : 'application/json'
   const range = `${wanted.slice(0, wanted.indexOf('/'))}/*`
   const offered = (accept ?? '').split(',').map((item) => item.split(';')[0]?.trim().toLowerCase() ?? '')

@@ -2,7 +2,6 @@ import type { Engine } from '../engine.ts'
 import type { Message } from '../messages.ts'
 import type { Run } from '../run.ts'
 import type { Thread } from '../store/threads.ts'
-import { head } from '../store/threads.ts'
 import { INVALID_PARAMS, RpcError } from './errors.ts'
 import type { A2aVersion } from './rpc.ts'
 import { isObject } from './rpc.ts'
@@ -151,8 +150,7 @@ export class Tasks {
     const thread = this.#engine.threads.get(task.contextId)
     if (thread === undefined) return []
     const { checkpointId } = this.lastRun(task)
-    const saved = thread.checkpoints.find((checkpoint) => checkpoint.id === checkpointId)
-    const checkpoint = this.#version === '0.3' ? head(thread) : saved
+    const checkpoint = thread.checkpoints.find((saved) => saved.id === checkpointId)
     return (checkpoint?.values['messages'] as Message[] | undefined) ?? []
   }
 }
