@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { AgentDeployError } from '../../base/errors.ts'
+import { AgentDeployError, InputError } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import { parseImageName } from './image-uri.ts'
 import { DockerMissingError, type DockerResult, docker, dockerEnvironment } from './run.ts'
@@ -32,6 +32,7 @@ export interface PushOptions {
   readonly timeoutMs?: number
 }
 
+const IMAGE_ID = /^(sha256:)?[0-9a-f]{12,64}$/
 const DEFAULT_USERNAME = 'oauth2accesstoken'
 const QUICK_MS = 60_000
 const PUSH_MS = 15 * 60_000
@@ -53,7 +54,7 @@ export async function findDocker(env: Environment, signal?: AbortSignal): Promis
 
 /**
  * Sees to it that the local image is there, before anything is created.
- * @throws DockerMissingError, DockerError
+ * @throws InputError, DockerMissingError, DockerError
  */
 export async function findImage(options: {
   image: string
@@ -70,7 +71,7 @@ export async function findImage(options: {
  * `DOCKER_CONFIG` of its own, so that the user's login and credential helpers are not touched. The token goes
  * to docker by its standard input, never by its command line or environment.
  * @returns the image pinned by the digest that the registry answered
- * @throws DockerMissingError, DockerError with docker's own words in the log, the signal's reason
+ * @throws InputError, DockerMissingError, DockerError with docker's own words in the log, the signal's reason
  */
 export async function pushImage(options: PushOptions): Promise<{ imageUri: string }> {
   const { image, token, log, signal } = options
@@ -158,6 +159,10 @@ async function endpointOf(outside: Docker): Promise<string | undefined> {
 }
 
 async function requireImage(outside: Docker, image: string, log: Log): Promise<void> {
+  if (parseImageName(image) === undefined) {
+    const message = `${JSON.stringify(image)} is not the name of an image: expected what \`docker build -t\` named it`
+    throw new InputError([{ input: 'push-image', message }])
+  }
   const found = await outside.run(['image', 'inspect', '--format', '{{.Id}}', image], QUICK_MS)
   if (found.exitCode === 0) return
   throw failure('image inspect', `docker has no local image ${JSON.stringify(image)}`, found, log, {
@@ -202,13 +207,13 @@ async function digestOf(run: Run, name: string): Promise<string | undefined> {
 
 /** Where an image goes: the repository that the service chose, else its own last name below the registry. */
 function targetOf(image: string, token: PushToken): { repository: string; tag: string } {
-  const parsed = parseImageName(image)
+  const parsed = IMAGE_ID.test(image) ? undefined : parseImageName(image)
   const tag = parsed?.tag ?? 'latest'
   if (token.repositoryUrl !== undefined && token.repositoryUrl !== '')
     return { repository: withoutScheme(token.repositoryUrl), tag }
-  const last =
-    parsed === undefined || /^[0-9a-f]{12,64}$/.test(image) ? 'agent' : parsed.repository.split('/').at(-1)
-  const name = (last ?? 'agent').replace(/[^a-z0-9-]+/g, '-')
+  // An id has no name to take over.
+  const last = parsed?.repository.split('/').at(-1) ?? 'agent'
+  const name = last.replace(/[^a-z0-9-]+/g, '-')
   return { repository: `${withoutScheme(token.registryUrl)}/${name}`, tag }
 }
 

@@ -86,31 +86,40 @@ export async function docker(args: readonly string[], options: DockerOptions): P
     child.stderr.on('data', (chunk: Buffer) => output.add(chunk))
     child.on('error', (error) => {
       settle()
-      if (signal.aborted) return fail(signal.reason)
-      const code = (error as NodeJS.ErrnoException).code ?? ''
-      if (code === 'ENOENT') return fail(new DockerMissingError(error))
-      fail(
-        new AgentDeployError(`docker cannot be started (${code})`, {
-          cause: error,
-          hint: 'Look at the docker that comes first on the PATH, and at its permissions.',
-        }),
-      )
+      fail(signal.aborted ? signal.reason : notStarted(error))
     })
-    child.on('close', (exitCode) => {
+    const finish = (exitCode: number | null): void => {
       settle()
-      if (signal.aborted) return fail(signal.reason)
-      if (late) {
-        return fail(
-          new AgentDeployError(`docker ${args[0]} was not done within ${options.timeoutMs / 1000} s`, {
-            hint: 'Look at the Docker daemon and the network of the runner, and at the size of the image.',
-          }),
-        )
-      }
-      done({ exitCode: exitCode ?? 1, stdout: stdout.text, output: output.text })
+      if (signal.aborted) fail(signal.reason)
+      else if (late) fail(tooLate(args, options.timeoutMs))
+      else done({ exitCode: exitCode ?? 1, stdout: stdout.text, output: output.text })
+    }
+    child.on('close', finish)
+    child.on('exit', (exitCode) => {
+      // A child of docker that outlives it keeps the pipes open: nobody waits for it after a stop.
+      if (!signal.aborted && !late) return
+      child.stdout.destroy()
+      child.stderr.destroy()
+      finish(exitCode)
     })
     // A docker that ends without reading breaks the pipe; its exit code says why.
     child.stdin.on('error', () => {})
     child.stdin.end(options.input ?? '')
+  })
+}
+
+function notStarted(error: Error): AgentDeployError {
+  const code = (error as NodeJS.ErrnoException).code ?? ''
+  if (code === 'ENOENT') return new DockerMissingError(error)
+  return new AgentDeployError(`docker cannot be started (${code})`, {
+    cause: error,
+    hint: 'Look at the docker that comes first on the PATH, and at its permissions.',
+  })
+}
+
+function tooLate(args: readonly string[], timeoutMs: number): AgentDeployError {
+  return new AgentDeployError(`docker ${args[0]} was not done within ${timeoutMs / 1000} s`, {
+    hint: 'Look at the Docker daemon and the network of the runner, and at the size of the image.',
   })
 }
 
