@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { InputError } from '../../base/errors.ts'
 import {
   deleteDeployment,
+  getDeployment,
   requestPushToken,
   requestUploadUrl,
 } from '../../clients/control-plane/deployments.ts'
