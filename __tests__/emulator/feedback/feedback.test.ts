@@ -1,14 +1,13 @@
-import type { AddressInfo } from 'node:net'
-import { type ServerType, serve } from '@hono/node-server'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { Hono } from 'hono'
 import { FeedbackStore, TOKEN_LIFETIME_MS } from '../../../src/emulator/feedback/index.ts'
+import { type Served, serveFetch } from '../../helpers/serve.ts'
 
 const RUN = '01a1fc3f-b49a-75de-8a72-75241588d5be'
 
 let now = new Date('2026-11-21T08:00:00.000Z')
 let store: FeedbackStore
-let server: ServerType
+let server: Served
 let base: string
 
 beforeEach(async () => {
@@ -16,13 +15,11 @@ beforeEach(async () => {
   store = new FeedbackStore({ now: () => now })
   const app = new Hono()
   store.routes(app)
-  await new Promise<void>((ready) => {
-    server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, () => ready())
-  })
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  server = await serveFetch((request) => app.fetch(request))
+  base = server.url
 })
 
-afterEach(() => new Promise<void>((done) => server.close(() => done())))
+afterEach(() => server.close())
 
 const mint = (...keys: string[]) => store.mint(base, RUN, keys)
 const mintOne = () => mint('user_score').user_score ?? ''

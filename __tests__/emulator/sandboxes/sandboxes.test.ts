@@ -1,8 +1,7 @@
-import type { AddressInfo } from 'node:net'
-import { type ServerType, serve } from '@hono/node-server'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { Hono } from 'hono'
 import { SandboxStore } from '../../../src/emulator/sandboxes/index.ts'
+import { type Served, serveFetch } from '../../helpers/serve.ts'
 
 const START = Date.parse('2026-11-21T08:00:00.000Z')
 const FIELDS = [
@@ -18,7 +17,7 @@ const FIELDS = [
 
 let nowMs = START
 let store: SandboxStore
-let server: ServerType
+let server: Served
 let base: string
 
 beforeEach(async () => {
@@ -35,13 +34,11 @@ beforeEach(async () => {
   })
   const app = new Hono()
   store.routes(app)
-  await new Promise<void>((ready) => {
-    server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, () => ready())
-  })
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  server = await serveFetch((request) => app.fetch(request))
+  base = server.url
 })
 
-afterEach(() => new Promise<void>((done) => server.close(() => done())))
+afterEach(() => server.close())
 
 async function read(name: string, prefix = '') {
   const answer = await fetch(`${base}${prefix}/v2/sandboxes/boxes/${name}`, {
