@@ -104,10 +104,11 @@ function configPathOf(plan: Plan): string {
 
 async function imageArtifact(run: DeployRun): Promise<Artifact> {
   const { api, inputs, runner } = run
-  const { findDocker, pushImage } = await import('../../deploy/docker/index.ts')
+  const { findDocker, findImage, pushImage } = await import('../../deploy/docker/index.ts')
   const image = inputs.settings.pushImage ?? ''
-  // Asked before anything is created: a job without docker leaves nothing behind.
-  await findDocker(runner.env)
+  // Asked before anything is created: a job without docker, or without the image, leaves nothing behind.
+  await findDocker(runner.env, runner.signal)
+  await findImage({ image, env: runner.env, signal: runner.signal, log: runner.log })
   return {
     remove: async () => {},
     deliver: (deployment, delivery) =>
