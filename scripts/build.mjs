@@ -21,6 +21,7 @@ const LAUNCHERS = {
   'post.js': ['./actions/index.js', 'post'],
   'feedback.js': ['./actions/index.js', 'feedback'],
   'sandbox.js': ['./actions/index.js', 'sandbox'],
+  'delete.js': ['./actions/index.js', 'delete'],
   'verify.js': ['./actions/index.js', 'verify'],
   'emulate.js': ['./actions/index.js', 'emulate'],
   'emulate-post.js': ['./actions/index.js', 'emulate-post'],

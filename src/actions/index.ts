@@ -6,6 +6,7 @@ const STORIES = {
   post: async () => (await import('./post.ts')).postStory(),
   feedback: async () => (await import('./feedback.ts')).feedbackStory(),
   sandbox: async () => (await import('./sandbox.ts')).sandboxStory(),
+  delete: async () => (await import('./delete.ts')).deleteStory(),
   verify: async () => (await import('./verify.ts')).verifyStory(),
   emulate: async () => (await import('./emulator.ts')).emulateStory(),
   'emulate-post': async () => (await import('./emulator.ts')).emulatePostStory(),
