@@ -94,7 +94,7 @@ describe('workflow check', () => {
     ],
     [
       'a checkout without a right',
-      job('- uses: actions/checkout@v7'),
+      job('- uses: actions/checkout@v7', '    permissions: {}\n'),
       [/needs "permissions: contents: read"$/],
     ],
     [
