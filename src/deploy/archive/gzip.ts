@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { types } from 'node:util'
 import { constants, crc32, createDeflateRaw } from 'node:zlib'
 
 const BLOCK_SIZE = 512 * 1024
@@ -72,7 +73,7 @@ function* handOut(chunks: readonly Buffer[]): Generator<Buffer> {
   yield* chunks
   for (const { buffer } of chunks) {
     // Small ones are parts of Node's shared pool, which is not ours to give back.
-    if (buffer.byteLength === CHUNK_SIZE && buffer instanceof ArrayBuffer) buffer.transfer(0)
+    if (buffer.byteLength === CHUNK_SIZE && types.isArrayBuffer(buffer)) buffer.transfer(0)
   }
 }
 
