@@ -74,7 +74,7 @@ export async function startReplay(
     incoming.on('end', () => {
       const text = Buffer.concat(chunks).toString('utf8')
       const { method = '', url = '', headers } = incoming
-      const request = { method, path: url, headers, text, json: tryJson(text) }
+      const request: Seen = { method, path: url, headers, text, json: tryJson(text) }
       seen.push(request)
       const reply = answer(request) ?? { status: 404, body: '{"detail":"Not Found"}' }
       outgoing.writeHead(reply.status, dropLength(reply.headers ?? { 'content-type': 'application/json' }))
