@@ -96,9 +96,12 @@ export function listTasks(
   const pageSize = pageNumber(params['pageSize'], 'pageSize', DEFAULT_PAGE_SIZE, 1, MAX_PAGE_SIZE)
   const offset = pageNumber(params['pageToken'] || undefined, 'pageToken', 0, 0, Number.MAX_SAFE_INTEGER)
   const { contextId, status } = params
+  // What a protobuf client sends for no filter.
+  const filters = typeof status === 'string' && !['', 'TASK_STATE_UNSPECIFIED'].includes(status)
+  const wanted = filters ? status : undefined
   const found = server.tasks.all(assistantId).filter((task) => {
     if (typeof contextId === 'string' && contextId !== '' && task.contextId !== contextId) return false
-    return typeof status !== 'string' || status === '' || shapes.state(server.tasks.state(task)) === status
+    return wanted === undefined || shapes.state(server.tasks.state(task)) === wanted
   })
   const page = found.slice(offset, offset + pageSize)
   const next = offset + page.length
