@@ -11,11 +11,11 @@ import type { Mapping, Target } from './settings.ts'
 /** Until the request is accepted, all calls together have this long (design, section 4, "Apply"). */
 export const APPLY_MS = 120_000
 
-/** How long an ambiguous PATCH may take to show, before it is sent again. */
+/** How long an ambiguous POST or PATCH may take to show, before it is sent again. */
 const SETTLE_MS = 2_000
 
-/** A service that took the request may show its revision a moment later. */
-const REVISION_READS = 5
+/** A service that took the request may show what it made of it a moment later: pauses between reads, in ms. */
+const PATIENCE_MS = [500, 1_000, 1_500, 2_000, 5_000, 5_000, 10_000]
 
 export interface ApplyTools {
   readonly api: ControlPlane
@@ -30,7 +30,8 @@ export interface Created {
   readonly created: boolean
 }
 
-function options(tools: ApplyTools): CallOptions {
+/** How every request until the accepted one is sent: tried again inside the deadline, and told. */
+export function applyOptions(tools: ApplyTools): CallOptions {
   return {
     deadline: tools.deadline,
     retries: 20,
@@ -52,7 +53,7 @@ export async function create(body: Mapping, target: Target, tools: ApplyTools): 
   let ambiguous = false
   for (let attempt = 1; ; attempt++) {
     try {
-      return { deployment: await createDeployment(tools.api, body, options(tools)), created: true }
+      return { deployment: await createDeployment(tools.api, body, applyOptions(tools)), created: true }
     } catch (error) {
       const conflict = error instanceof HttpError && error.status === 409
       if (!conflict && !isAmbiguous(error)) throw error
@@ -61,7 +62,9 @@ export async function create(body: Mapping, target: Target, tools: ApplyTools): 
           ? 'The service says that the name is taken; looking it up'
           : `${firstLine((error as Error).message)}: it may have been taken all the same; looking the deployment up`,
       )
-      const found = await findDeployment(tools.api, target, options(tools))
+      // Our own POST of before may still be at work: then its name is taken, and it shows when it is done.
+      const pauses = conflict ? (ambiguous ? PATIENCE_MS : []) : [SETTLE_MS]
+      const found = await lookUp(target, pauses, tools)
       // After an ambiguous POST of ours a deployment of this name is ours: there was none before it.
       if (found !== undefined) return { deployment: found, created: ambiguous || !conflict }
       if (conflict) throw leftOver(error)
@@ -69,6 +72,27 @@ export async function create(body: Mapping, target: Target, tools: ApplyTools): 
       ambiguous = true
     }
   }
+}
+
+/** Looks up until it is found, with these pauses in between. */
+async function lookUp(
+  target: Target,
+  pauses: readonly number[],
+  tools: ApplyTools,
+): Promise<Deployment | undefined> {
+  let found = await findDeployment(tools.api, target, applyOptions(tools))
+  for (const pause of pauses) {
+    if (found !== undefined || !(await waited(pause, tools))) break
+    found = await findDeployment(tools.api, target, applyOptions(tools))
+  }
+  return found
+}
+
+/** @returns false when the pause does not fit into the two minutes any more */
+async function waited(ms: number, { api: { transport }, deadline }: ApplyTools): Promise<boolean> {
+  if (transport.clock.now() + ms >= deadline) return false
+  await transport.clock.sleep(ms, transport.signal)
+  return true
 }
 
 function leftOver(error: HttpError): DeployError {
@@ -94,8 +118,8 @@ export async function patch(
 ): Promise<{ deployment: Deployment; revisionId: string }> {
   for (let attempt = 1; ; attempt++) {
     try {
-      const deployment = await patchDeployment(tools.api, before.id, body, options(tools))
-      return { deployment, revisionId: newRevision(before, await withRevision(deployment, tools)) }
+      const deployment = await patchDeployment(tools.api, before.id, body, applyOptions(tools))
+      return { deployment, revisionId: newRevision(before, await withRevision(deployment, tools, before)) }
     } catch (error) {
       if (!isAmbiguous(error)) throw error
       tools.log.info(
@@ -135,20 +159,27 @@ function newRevision(before: Deployment, after: Deployment): string {
   )
 }
 
-/** Reads on while the answer does not tell a revision at all: an answer may be shorter than the deployment. */
-async function withRevision(deployment: Deployment, tools: ApplyTools): Promise<Deployment> {
-  let current = deployment
-  for (let read = 0; current.latest_revision_id == null && read < REVISION_READS; read++) {
-    if (read > 0) await tools.api.transport.clock.sleep(500 * read, tools.api.transport.signal)
-    current = await getDeployment(tools.api, deployment.id, options(tools))
+/**
+ * Reads on while the answer does not tell a revision at all: an answer may be shorter than the deployment, and
+ * a read may be older than the write.
+ */
+async function withRevision(answer: Deployment, tools: ApplyTools, before?: Deployment): Promise<Deployment> {
+  if (answer.latest_revision_id != null) return answer
+  const read = (): Promise<Deployment> => getDeployment(tools.api, answer.id, applyOptions(tools))
+  const isOld = ({ latest_revision_id: latest }: Deployment): boolean =>
+    latest == null || latest === before?.latest_revision_id
+  let current = await read()
+  for (const pause of PATIENCE_MS) {
+    if (!isOld(current) || !(await waited(pause, tools))) break
+    current = await read()
   }
   return current
 }
 
 /** Reads twice, a moment apart, when nothing has changed: a lost request can still be under way. */
 async function readSettled(before: Deployment, tools: ApplyTools): Promise<Deployment> {
-  const now = await getDeployment(tools.api, before.id, options(tools))
+  const now = await getDeployment(tools.api, before.id, applyOptions(tools))
   if (now.latest_revision_id !== before.latest_revision_id) return now
   await tools.api.transport.clock.sleep(SETTLE_MS, tools.api.transport.signal)
-  return getDeployment(tools.api, before.id, options(tools))
+  return getDeployment(tools.api, before.id, applyOptions(tools))
 }

@@ -24,7 +24,7 @@ export async function findDeployment(
     target.deploymentId === undefined
       ? await findInList(api, target, options)
       : await findById(api, target.deploymentId, target.name, options)
-  if (found !== undefined && GOING.has(found.status ?? '')) {
+  if (found !== undefined && isGoing(found)) {
     throw new DeployError('error', `The deployment ${found.id} is being deleted`, {
       hint: 'Run the job again when it is gone (a few minutes), or choose another `name`.',
     })
@@ -59,20 +59,45 @@ async function findInList(
   options: CallOptions,
 ): Promise<Deployment | undefined> {
   const { agent, name } = target
-  const all = await listDeployments(api, agent === undefined ? name : undefined, options)
-  const matches = all.filter((deployment) =>
+  const filter =
+    agent === undefined
+      ? { name_contains: name }
+      : { agent_id: agent.agentId, agent_environment: agent.environment }
+  const exact = (await listDeployments(api, filter, options)).filter((deployment) =>
     agent === undefined
       ? deployment.name === name
-      : deployment.agent?.agent_id === agent.agentId && deployment.agent.environment === agent.environment,
+      : deployment.is_preview !== true &&
+        deployment.agent?.agent_id === agent.agentId &&
+        deployment.agent.environment === agent.environment,
   )
-  if (matches.length > 1) {
+  // One that is being deleted makes way for its successor, and is told only where there is none.
+  const staying = exact.filter((deployment) => !isGoing(deployment))
+  if (staying.length > 1) {
     throw new DeployError(
       'error',
-      `${matches.length} deployments match (${matches.map((match) => match.id).join(', ')}), expected one at most`,
+      `${staying.length} deployments match (${staying.map(({ id }) => id).join(', ')}), expected one at most`,
       { hint: 'Give `deployment-id` to say which one is meant.' },
     )
   }
-  const match = matches[0]
-  // The list may show less than the deployment itself, and a merge needs all of it.
-  return match === undefined ? undefined : getDeployment(api, match.id, options)
+  const match = staying[0] ?? exact[0]
+  return match === undefined ? undefined : readMatch(api, match.id, options)
+}
+
+/** The list may show less than the deployment itself, and a merge needs all of it. */
+async function readMatch(
+  api: ControlPlane,
+  id: string,
+  options: CallOptions,
+): Promise<Deployment | undefined> {
+  try {
+    return await getDeployment(api, id, options)
+  } catch (error) {
+    // Gone between the list and this.
+    if (error instanceof HttpError && error.status === 404) return undefined
+    throw error
+  }
+}
+
+function isGoing(deployment: { readonly status?: string | null | undefined }): boolean {
+  return GOING.has(deployment.status ?? '')
 }

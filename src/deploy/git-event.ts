@@ -54,6 +54,11 @@ function canonical(url: string): string {
     .replace(/\/+$/, '')
 }
 
+/** A branch as the service wants it, without `refs/heads/`, which `github.ref` has; a tag stays in full. */
+export function plainRef(ref: string): string {
+  return ref.replace(/^refs\/heads\//, '')
+}
+
 export function isTag(ref: string): boolean {
   return ref.startsWith('refs/tags/')
 }

@@ -6,6 +6,7 @@ import type { Deployment } from '../clients/control-plane/wire.ts'
 import { isAmbiguous } from '../http/retry.ts'
 import { APPLY_MS } from './apply.ts'
 import { DeployError, type Outcome } from './errors.ts'
+import { kindOf, statusWord } from './statuses.ts'
 
 /** Ends after which a rollback makes sense; after the others nothing of ours serves, or somebody newer does. */
 const ROLLS_BACK: ReadonlySet<Outcome> = new Set([
@@ -14,6 +15,9 @@ const ROLLS_BACK: ReadonlySet<Outcome> = new Set([
   'interrupted',
   'verification-failed',
 ])
+
+/** Pauses between reads of what a redeploy made, in milliseconds. */
+const SETTLE_MS = [500, 1_500]
 
 export function mayRollBack(outcome: Outcome): boolean {
   return ROLLS_BACK.has(outcome)
@@ -31,22 +35,42 @@ export async function redeploy(
   revisionId: string,
   options: CallOptions,
 ): Promise<string> {
-  const latestBefore = before.latest_revision_id ?? undefined
+  let answered: string | undefined
   try {
-    return (await redeployRevision(api, before.id, revisionId, latestBefore, options)) ?? revisionId
+    answered = await redeployRevision(api, before.id, revisionId, options)
   } catch (error) {
     if (!isAmbiguous(error)) throw error
-    const now = await getDeployment(api, before.id, options)
-    const latest = now.latest_revision_id ?? undefined
-    if (latest !== undefined && latest !== latestBefore) return latest
-    return (await redeployRevision(api, before.id, revisionId, latestBefore, options)) ?? revisionId
+    const made = await newRevision(api, before, options)
+    if (made !== undefined) return made
+    answered = await redeployRevision(api, before.id, revisionId, options)
   }
+  const isOld = answered === undefined || answered === revisionId || answered === before.latest_revision_id
+  // An answer that names no new revision proves nothing: watching the old one, which is DEPLOYED already,
+  // would be green at once.
+  return isOld ? ((await newRevision(api, before, options)) ?? revisionId) : (answered ?? revisionId)
+}
+
+/** The revision that was made since; undefined when there is none, a moment later either. */
+async function newRevision(
+  api: ControlPlane,
+  before: Deployment,
+  options: CallOptions,
+): Promise<string | undefined> {
+  const { clock, signal } = api.transport
+  for (const pause of [0, ...SETTLE_MS]) {
+    await clock.sleep(pause, signal)
+    const { latest_revision_id: latest } = await getDeployment(api, before.id, options)
+    if (latest != null && latest !== before.latest_revision_id) return latest
+  }
+  return undefined
 }
 
 export interface RollbackFacts {
   readonly api: ControlPlane
   readonly deploymentId: string
   readonly ourRevisionId: string
+  /** The newest revision before ours. */
+  readonly latestBefore: string | undefined
   /** `active_revision_id` before our write, else the latest then; undefined: nothing was there. */
   readonly previousRevisionId: string | undefined
   /** True when `previousRevisionId` is known to have served. */
@@ -63,11 +87,14 @@ export async function startRollback(facts: RollbackFacts): Promise<string> {
   const { api, deploymentId, ourRevisionId, previousRevisionId, log } = facts
   const options = { deadline: api.transport.clock.now() + APPLY_MS }
   if (previousRevisionId === undefined) throw nowhere('no revision served before this one')
+  if (previousRevisionId === ourRevisionId)
+    throw nowhere('the revision that served before is the one that was deployed')
   const deployment = await getDeployment(api, deploymentId, options)
   const active = deployment.active_revision_id
   if (active != null && active !== ourRevisionId && active !== previousRevisionId) {
     throw nowhere(`the newer revision ${active} of somebody else serves now, and is left alone`)
   }
+  await refuseNewer(facts, deployment, options)
   const previous = await getRevision(api, deploymentId, previousRevisionId, options)
   if (!facts.previousServed && previous.status !== 'DEPLOYED') {
     throw nowhere(`the revision before (${previousRevisionId}) never served`)
@@ -82,6 +109,19 @@ export async function startRollback(facts: RollbackFacts): Promise<string> {
     'A rollback redeploys the older revision. It does not undo: the resource spec, secrets, environment variables, OAuth providers.',
   )
   return redeploy(api, deployment, previousRevisionId, options)
+}
+
+/** A newer revision of somebody else that is still under way would be overtaken by ours. */
+async function refuseNewer(
+  { api, deploymentId, ourRevisionId, latestBefore }: RollbackFacts,
+  deployment: Deployment,
+  options: CallOptions,
+): Promise<void> {
+  const latest = deployment.latest_revision_id
+  if (latest == null || latest === ourRevisionId || latest === latestBefore) return
+  const { status } = await getRevision(api, deploymentId, latest, options)
+  if (['failed', 'superseded', 'interrupted'].includes(kindOf(status))) return
+  throw nowhere(`the newer revision ${latest} of somebody else is ${statusWord(status)}, and is left alone`)
 }
 
 function nowhere(why: string): DeployError {

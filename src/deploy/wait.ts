@@ -4,7 +4,7 @@ import type { ControlPlane } from '../clients/control-plane/api.ts'
 import { getDeployment } from '../clients/control-plane/deployments.ts'
 import { getRevision } from '../clients/control-plane/revisions.ts'
 import type { Deployment, Revision } from '../clients/control-plane/wire.ts'
-import { confirm } from './confirm.ts'
+import { confirm, type Ours } from './confirm.ts'
 import { ErrorBudget } from './error-budget.ts'
 import { DeployError } from './errors.ts'
 import { nextInterval } from './interval.ts'
@@ -14,12 +14,7 @@ import type { Timeline } from './timeline.ts'
 /** `INTERRUPTED` has onward transitions, so it gets this long before it is an end (design, section 4, "Wait"). */
 const INTERRUPTED_GRACE_MS = 60_000
 
-export interface WaitOptions {
-  readonly api: ControlPlane
-  readonly deploymentId: string
-  readonly revisionId: string
-  /** The revision that served before ours, where the service told: still active, it is an older one. */
-  readonly previousActive: string | undefined
+export interface WaitOptions extends Ours {
   /** Milliseconds since 1970. */
   readonly deadline: number
   /** Bounds of the interval between polls in milliseconds. */
@@ -46,7 +41,7 @@ export async function waitForRevision(options: WaitOptions): Promise<Live> {
   const budget = new ErrorBudget(log)
   let status = ''
   let warned = false
-  let olderActive: string | undefined
+  let unconfirmed: string | undefined
   let interruptedSince: number | undefined
   let pollsInStatus = 0
 
@@ -69,7 +64,10 @@ export async function waitForRevision(options: WaitOptions): Promise<Live> {
         case 'deployed': {
           const confirmed = await confirm(options, revision, call)
           if (confirmed.verdict === 'live') return { revision, deployment: confirmed.deployment }
-          olderActive = confirmed.activeRevisionId
+          unconfirmed =
+            confirmed.activeRevisionId === undefined
+              ? 'the service names no revision that serves'
+              : `the older revision ${confirmed.activeRevisionId} still serves`
           break
         }
         case 'failed':
@@ -96,7 +94,7 @@ export async function waitForRevision(options: WaitOptions): Promise<Live> {
     }
     if (clock.now() >= deadline) {
       if (status === 'INTERRUPTED') throw interrupted(revisionId)
-      throw timedOut(options, status, olderActive)
+      throw timedOut(options, status, unconfirmed)
     }
     const intervalMs = nextInterval({
       status,
@@ -135,7 +133,7 @@ function interrupted(revisionId: string): DeployError {
   })
 }
 
-async function skipped({ api, deploymentId, revisionId }: WaitOptions): Promise<DeployError> {
+async function skipped({ api, deploymentId, revisionId }: Ours): Promise<DeployError> {
   const winner = await newest(api, deploymentId, revisionId)
   const by = winner === undefined ? 'a newer one' : winner
   return new DeployError('superseded', `Revision ${revisionId} was SKIPPED: superseded by ${by}`, {
@@ -162,15 +160,12 @@ async function newest(
   }
 }
 
-function timedOut({ revisionId }: WaitOptions, status: string, olderActive: string | undefined): DeployError {
-  if (olderActive !== undefined) {
-    return new DeployError(
-      'timed-out',
-      `Revision ${revisionId} is DEPLOYED, but the older revision ${olderActive} still serves`,
-      {
-        hint: 'Look at the deployment in LangSmith; raise `timeout-minutes` if the change of traffic is only slow.',
-      },
-    )
+function timedOut({ revisionId }: WaitOptions, status: string, unconfirmed: string | undefined): DeployError {
+  if (status === 'DEPLOYED') {
+    const why = unconfirmed ?? 'whether it serves could not be read'
+    return new DeployError('timed-out', `Revision ${revisionId} is DEPLOYED, but ${why}`, {
+      hint: 'Look at the deployment in LangSmith; raise `timeout-minutes` if the change of traffic is only slow.',
+    })
   }
   const at = status === '' ? 'no status of it could be read' : `it is ${status}`
   return new DeployError('timed-out', `Revision ${revisionId} was not live in time: ${at}`, {

@@ -22,7 +22,8 @@ export function forkFacts(context: GithubContext): ForkFacts {
   const run = context.payload['workflow_run']
   const runHead =
     isRecord(run) && isRecord(run['head_repository']) ? run['head_repository']['full_name'] : undefined
-  const foreignRun = isRecord(run) && runHead !== `${context.owner}/${context.repo}`
+  const own = `${context.owner}/${context.repo}`.toLowerCase()
+  const foreignRun = isRecord(run) && (typeof runHead !== 'string' || runHead.toLowerCase() !== own)
   return {
     eventName: context.eventName,
     headIsForeign: context.pullRequest?.fromFork === true || foreignRun,

@@ -50,6 +50,7 @@ export async function readDeployInputs(runner: Runner, hint: string | undefined)
   const { inputs, secrets: masks } = runner
   const apiKey = inputs.required('api-key')
   if (apiKey !== '') masks.mask(apiKey, 'api-key')
+  for (const name of ['api-key', 'workspace-id']) checkHeader(inputs, name)
   const githubToken = inputs.text('github-token') ?? ''
   if (githubToken !== '') masks.mask(githubToken, 'github-token')
   const allowHttp = inputs.boolean('allow-http', false)
@@ -94,6 +95,15 @@ export async function readDeployInputs(runner: Runner, hint: string | undefined)
     agentHeaders,
     githubToken,
   }
+}
+
+/** Both go into headers. The value is not shown: a key with a line break in it is still a key. */
+function checkHeader(inputs: InputReader, name: string): void {
+  if (/[^\x21-\x7e]/.test(inputs.text(name) ?? ''))
+    inputs.fault(
+      name,
+      'has a space, a line break or another character that no key has; expected it alone on one line',
+    )
 }
 
 /** The upper bound follows a raised lower one; only a given pair can contradict itself. */
@@ -175,7 +185,7 @@ function readTarget(inputs: InputReader): Settings['target'] {
     const fault = nameFault(name)
     if (fault !== undefined) inputs.fault('name', fault)
   }
-  if (deploymentId !== undefined && !/^[A-Za-z0-9][A-Za-z0-9._:-]*$/.test(deploymentId)) {
+  if (deploymentId !== undefined && !/^[A-Za-z0-9][\w.:~-]*$/.test(deploymentId)) {
     inputs.fault(
       'deployment-id',
       `is ${JSON.stringify(deploymentId)}, expected an id such as 3f2b8c1e-6d1f-4a53-9c0e-0f5f1c3f8a11`,

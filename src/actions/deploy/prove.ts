@@ -1,5 +1,6 @@
 import { interruptRevision } from '../../clients/control-plane/revisions.ts'
 import type { Revision } from '../../clients/control-plane/wire.ts'
+import { confirm } from '../../deploy/confirm.ts'
 import { DeployError } from '../../deploy/errors.ts'
 import { deploymentUrl } from '../../deploy/links.ts'
 import { BuildLogStream, readLogTail } from '../../deploy/logs.ts'
@@ -12,6 +13,9 @@ import type { Accepted, DeployRun } from './run.ts'
 
 /** At least this long is given to a server that is deployed and not yet reachable (design, section 4). */
 const REACHABLE_MS = 180_000
+
+/** For reading once more, after the checks, which revision serves. */
+const CONFIRM_MS = 20_000
 
 /**
  * Waits until our revision is the one that serves.
@@ -36,6 +40,8 @@ export async function waitUntilLive(
       deploymentId: accepted.deploymentId,
       revisionId: accepted.revisionId,
       previousActive: accepted.previousActive,
+      latestBefore: accepted.latestBefore,
+      tellsActive: accepted.tellsActive,
       deadline,
       minMs: inputs.pollMinMs,
       maxMs: Math.max(inputs.pollMinMs, inputs.pollMaxMs),
@@ -77,7 +83,9 @@ export function checkCommit(run: DeployRun, accepted: Accepted, revision: Revisi
   const built = revision.source_revision_config?.repo_commit_sha
   const { expectedCommit } = accepted
   if (expectedCommit === undefined || typeof built !== 'string' || built === '') return
-  if (built.toLowerCase() === expectedCommit.sha.toLowerCase()) return
+  // A service may show it short.
+  const short = /^[0-9a-f]{7,40}$/i.test(built) ? built.toLowerCase() : undefined
+  if (short !== undefined && expectedCommit.sha.toLowerCase().startsWith(short)) return
   const shown = /^[0-9a-f]{7,64}$/i.test(built) ? built : 'another one'
   const what = `The service built commit ${shown}, not ${expectedCommit.sha} of this run`
   if (!expectedCommit.strict) {
@@ -104,6 +112,33 @@ export async function followUp(
   const verification = await verifyLive(run, url, accepted.revisionId, deadline)
   if (verification !== undefined) throw verification
   if (providers !== undefined) throw providers
+  if (run.inputs.verify !== undefined || run.inputs.providers.length > 0)
+    await confirmAgain(run, accepted, live)
+}
+
+/**
+ * Checks take minutes, in which somebody else's revision can take over: then it was that one that was checked.
+ * @throws DeployError `superseded`
+ */
+async function confirmAgain(run: DeployRun, accepted: Accepted, live: Live): Promise<void> {
+  const { api, runner } = run
+  const { revisionId } = accepted
+  try {
+    const options = { deadline: runner.clock.now() + CONFIRM_MS, retries: 3 }
+    const now = await confirm({ api, ...accepted }, live.revision, options)
+    if (now.verdict === 'live') return
+    const instead =
+      now.activeRevisionId === undefined ? 'none serves now' : `revision ${now.activeRevisionId} serves now`
+    throw new DeployError('superseded', `Revision ${revisionId} was live and was checked, but ${instead}`, {
+      hint: 'Somebody changed the deployment during the checks. Put a `concurrency` group on the job.',
+    })
+  } catch (error) {
+    if (error instanceof DeployError || runner.signal.aborted) throw error
+    // It was confirmed before the checks: an outage after them says nothing about the revision.
+    runner.log.warning(
+      `Whether revision ${revisionId} still serves after the checks could not be read: ${error instanceof Error ? error.message : 'unknown error'}`,
+    )
+  }
 }
 
 async function register(run: DeployRun): Promise<DeployError | undefined> {

@@ -18,8 +18,12 @@ export interface DeployRun {
 export interface Accepted {
   readonly deploymentId: string
   readonly revisionId: string
+  /** The service names the revision that serves. */
+  readonly tellsActive: boolean
   /** `active_revision_id` before our write. */
   readonly previousActive: string | undefined
+  /** The newest revision before our write. */
+  readonly latestBefore: string | undefined
   /** What a rollback goes back to: the active revision before, else the latest then. */
   readonly previousRevision: string | undefined
   readonly expectedCommit: { readonly sha: string; readonly strict: boolean } | undefined

@@ -2,7 +2,7 @@ import { AgentDeployError } from '../../base/errors.ts'
 import type { CallOptions } from '../../clients/control-plane/api.ts'
 import { getRevision } from '../../clients/control-plane/revisions.ts'
 import type { Deployment } from '../../clients/control-plane/wire.ts'
-import { APPLY_MS, type ApplyTools, create, firstRevision, patch } from '../../deploy/apply.ts'
+import { APPLY_MS, type ApplyTools, applyOptions, create, firstRevision, patch } from '../../deploy/apply.ts'
 import { discover } from '../../deploy/discovery.ts'
 import { findDeployment } from '../../deploy/find.ts'
 import { forkFaults } from '../../deploy/forks.ts'
@@ -13,6 +13,7 @@ import { refuse, resolveSource } from '../../deploy/plan/source.ts'
 import { redeploy } from '../../deploy/rollback.ts'
 import { mergeSecrets } from '../../deploy/secrets/index.ts'
 import type { SecretEntry } from '../../deploy/settings.ts'
+import { HttpError } from '../../http/errors.ts'
 import { type Artifact, prepareArtifact } from './artifact.ts'
 import { forkFacts } from './git-facts.ts'
 import { type Accepted, type DeployRun, NO_GIT } from './run.ts'
@@ -28,7 +29,7 @@ export async function send(run: DeployRun): Promise<Accepted | undefined> {
   const { api, inputs, record, runner } = run
   const { settings } = inputs
   const tools: ApplyTools = { api, log: runner.log, deadline: runner.clock.now() + APPLY_MS }
-  const options: CallOptions = { deadline: tools.deadline, retries: 20 }
+  const options = applyOptions(tools)
   const found = await findDeployment(api, settings.target, options)
   if (found !== undefined) remember(run, found)
   if (settings.revisionId !== undefined) return sendRedeploy(run, found, settings.revisionId, options)
@@ -60,6 +61,25 @@ function remember({ api, inputs, record, runner }: DeployRun, deployment: Deploy
   record.url(deploymentUrl(deployment, inputs.allowHttp))
   record.previous(previousOf(deployment))
   record.created(false)
+}
+
+const NOTHING_BEFORE = {
+  tellsActive: false,
+  previousActive: undefined,
+  latestBefore: undefined,
+  previousRevision: undefined,
+}
+
+/** What was there before our write. */
+function factsBefore(
+  deployment: Deployment,
+): Pick<Accepted, 'tellsActive' | 'previousActive' | 'latestBefore' | 'previousRevision'> {
+  return {
+    tellsActive: deployment.active_revision_id != null,
+    previousActive: deployment.active_revision_id ?? undefined,
+    latestBefore: deployment.latest_revision_id ?? undefined,
+    previousRevision: previousOf(deployment),
+  }
 }
 
 function previousOf(deployment: Deployment): string | undefined {
@@ -138,8 +158,7 @@ async function sendCreate(
   return {
     deploymentId: deployment.id,
     revisionId,
-    previousActive: undefined,
-    previousRevision: undefined,
+    ...NOTHING_BEFORE,
     expectedCommit: plan.expectedCommit,
     ourBuild: plan.artifact === 'archive',
   }
@@ -152,11 +171,14 @@ async function sendInstead(
   artifact: Artifact,
   tools: ApplyTools,
 ): Promise<Accepted> {
-  run.runner.log.info(`The deployment ${found.id} was made by somebody else meanwhile; updating it`)
+  const { record, runner } = run
+  runner.log.info(`The deployment ${found.id} was made by somebody else meanwhile; updating it`)
   remember(run, found)
-  const plan = await planFor(run, found, { deadline: tools.deadline })
+  const plan = await planFor(run, found, applyOptions(tools))
   if (plan.action !== 'update') throw new Error('a plan for a deployment that is there is an update')
-  return sendUpdate(run, plan, mergedSecrets(run, found), artifact, tools)
+  const secrets = mergedSecrets(run, found)
+  record.planned(describePlan(plan, secrets))
+  return sendUpdate(run, plan, secrets, artifact, tools)
 }
 
 async function sendUpdate(
@@ -180,8 +202,7 @@ async function sendUpdate(
   return {
     deploymentId: deployment.id,
     revisionId,
-    previousActive: deployment.active_revision_id ?? undefined,
-    previousRevision: previousOf(deployment),
+    ...factsBefore(deployment),
     expectedCommit: plan.expectedCommit,
     ourBuild: plan.artifact === 'archive',
   }
@@ -201,7 +222,7 @@ async function sendRedeploy(
     ])
     return undefined
   }
-  await getRevision(api, found.id, wanted, options)
+  await refuseUnknownRevision(run, found, wanted, options)
   const plan = {
     action: 'redeploy',
     method: 'POST',
@@ -216,9 +237,23 @@ async function sendRedeploy(
   return {
     deploymentId: found.id,
     revisionId,
-    previousActive: found.active_revision_id ?? undefined,
-    previousRevision: previousOf(found),
+    ...factsBefore(found),
     expectedCommit: undefined,
     ourBuild: false,
+  }
+}
+
+async function refuseUnknownRevision(
+  { api }: DeployRun,
+  deployment: Deployment,
+  wanted: string,
+  options: CallOptions,
+): Promise<void> {
+  try {
+    await getRevision(api, deployment.id, wanted, options)
+  } catch (error) {
+    if (!(error instanceof HttpError) || (error.status !== 404 && error.status !== 422)) throw error
+    const message = `is ${JSON.stringify(wanted)}, and the deployment ${deployment.id} has no such revision. Take an id from the output previous-revision-id of an earlier run, or from the deployment's page in LangSmith.`
+    refuse([{ input: 'revision-id', message }])
   }
 }

@@ -20,6 +20,7 @@ export async function rollBack(run: DeployRun, accepted: Accepted, failure: unkn
         api,
         deploymentId,
         ourRevisionId: accepted.revisionId,
+        latestBefore: accepted.latestBefore,
         previousRevisionId: previousRevision,
         previousServed: previousActive !== undefined,
         log: runner.log,
@@ -30,6 +31,7 @@ export async function rollBack(run: DeployRun, accepted: Accepted, failure: unkn
         ...accepted,
         revisionId,
         previousActive: accepted.revisionId,
+        latestBefore: accepted.revisionId,
         expectedCommit: undefined,
         ourBuild: false,
       }

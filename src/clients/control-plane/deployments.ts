@@ -1,31 +1,38 @@
 import { ProtocolError } from '../../http/errors.ts'
 import { displayUrl, join } from '../../http/url.ts'
 import { type CallOptions, type ControlPlane, call, callJson, segment } from './api.ts'
-import { Deployment, PushToken, page, UploadUrl } from './wire.ts'
+import { Deployment, ListedDeployment, PushToken, page, UploadUrl } from './wire.ts'
 
 const LIMIT = 100
 
 /** No workspace has this many pages; a service that repeats itself would never end. */
 const MAX_PAGES = 1000
 
+/** The service's filters. The caller still compares: `name_contains` is a substring, and a service may know none. */
+export interface ListFilter {
+  readonly name_contains?: string | undefined
+  /** Agent mode, as the official client asks (langgraph-cli 0.4.40); not in the published description. */
+  readonly agent_id?: string | undefined
+  readonly agent_environment?: string | undefined
+}
+
 /**
  * `GET /v2/deployments`, all pages of `limit` 100.
- * @param nameContains the service's filter; the caller still compares names, since it is a substring
  * @throws ProtocolError when a page repeats
  */
 export async function listDeployments(
   api: ControlPlane,
-  nameContains: string | undefined,
+  filter: ListFilter,
   options: CallOptions = {},
-): Promise<Deployment[]> {
-  const found: Deployment[] = []
+): Promise<ListedDeployment[]> {
+  const found: ListedDeployment[] = []
   const seen = new Set<string>()
   for (let offset = 0, pages = 0; ; pages++) {
-    const query = { limit: LIMIT, offset, name_contains: nameContains }
+    const query = { limit: LIMIT, offset, ...filter }
     const answer = await callJson(
       api,
       { method: 'GET', path: '/v2/deployments', query },
-      page(Deployment),
+      page(ListedDeployment),
       options,
     )
     const fresh = answer.resources.filter((deployment) => !seen.has(deployment.id))

@@ -3,37 +3,45 @@ import { HttpError } from '../../http/errors.ts'
 import { type CallOptions, type ControlPlane, callJson, segment } from './api.ts'
 import { GithubIntegration, GithubRepository, Listener, page } from './wire.ts'
 
-/** `GET /v2/listeners`; a service without listeners answers 404, which is an empty list here. */
+/** `GET /v2/listeners`; a service without listeners answers 404 or 405, which is an empty list here. */
 export async function listListeners(api: ControlPlane, options: CallOptions = {}): Promise<Listener[]> {
-  try {
-    const query = { limit: 100 }
-    return (await callJson(api, { method: 'GET', path: '/v2/listeners', query }, page(Listener), options))
-      .resources
-  } catch (error) {
-    if (error instanceof HttpError && error.status === 404) return []
-    throw error
-  }
+  const query = { limit: 100 }
+  const answer = callJson(api, { method: 'GET', path: '/v2/listeners', query }, page(Listener), options)
+  return orElse(
+    answer.then(({ resources }) => resources),
+    [404, 405],
+    [],
+  )
 }
 
-/** `GET /v1/integrations/github/install`: the GitHub installations of the workspace. */
+/** `GET /v1/integrations/github/install`: the GitHub installations of the workspace; 404 is an empty list. */
 export function listGithubIntegrations(
   api: ControlPlane,
   options: CallOptions = {},
 ): Promise<GithubIntegration[]> {
-  return callJson(
-    api,
-    { method: 'GET', path: '/v1/integrations/github/install' },
-    z.array(GithubIntegration),
-    options,
-  )
+  const path = '/v1/integrations/github/install'
+  return orElse(callJson(api, { method: 'GET', path }, z.array(GithubIntegration), options), [404, 405], [])
 }
 
-/** `GET /v1/integrations/github/{id}/repos`: what one installation sees. */
+/**
+ * `GET /v1/integrations/github/{id}/repos`: what one installation sees. One that was taken back or suspended is
+ * refused, and sees nothing.
+ */
 export function listGithubRepositories(
   api: ControlPlane,
   integrationId: string,
   options: CallOptions = {},
 ): Promise<GithubRepository[]> {
   const path = `/v1/integrations/github/${segment(integrationId)}/repos`
-  return callJson(api, { method: 'GET', path }, z.array(GithubRepository), options)
+  const answer = callJson(api, { method: 'GET', path }, z.array(GithubRepository), options)
+  return orElse(answer, [400, 403, 404], [])
+}
+
+async function orElse<T>(answer: Promise<T>, statuses: readonly number[], fallback: T): Promise<T> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof HttpError && statuses.includes(error.status)) return fallback
+    throw error
+  }
 }

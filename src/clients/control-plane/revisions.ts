@@ -1,52 +1,49 @@
-import { HttpError } from '../../http/errors.ts'
+import { HttpError, ProtocolError } from '../../http/errors.ts'
+import { displayUrl, join } from '../../http/url.ts'
 import { type CallOptions, type ControlPlane, call, callJson, segment } from './api.ts'
-import { Deployment, Logs, page, RedeployAnswer, Revision } from './wire.ts'
+import { Logs, RedeployAnswer, type Revision, RevisionAnswer } from './wire.ts'
 
 function revisionPath(deploymentId: string, revisionId: string): string {
   return `/v2/deployments/${segment(deploymentId)}/revisions/${segment(revisionId)}`
 }
 
-/** `GET /v2/deployments/{id}/revisions/{rid}`. */
-export function getRevision(
+/**
+ * `GET /v2/deployments/{id}/revisions/{rid}`. The interface document promises `status` alone.
+ * @throws ProtocolError when the answer is about another revision
+ */
+export async function getRevision(
   api: ControlPlane,
   deploymentId: string,
   revisionId: string,
   options: CallOptions = {},
 ): Promise<Revision> {
-  return callJson(api, { method: 'GET', path: revisionPath(deploymentId, revisionId) }, Revision, options)
-}
-
-/** `GET /v2/deployments/{id}/revisions`, the newest 100. */
-export async function listRevisions(
-  api: ControlPlane,
-  deploymentId: string,
-  options: CallOptions = {},
-): Promise<Revision[]> {
-  const path = `/v2/deployments/${segment(deploymentId)}/revisions`
-  return (await callJson(api, { method: 'GET', path, query: { limit: 100 } }, page(Revision), options))
-    .resources
+  const path = revisionPath(deploymentId, revisionId)
+  const revision = await callJson(api, { method: 'GET', path }, RevisionAnswer, options)
+  if (revision.id != null && revision.id !== revisionId) {
+    const url = displayUrl(join(api.baseUrl, path))
+    throw new ProtocolError({ method: 'GET', url }, `GET ${url} answered about another revision`, {
+      hint: 'A cache or a proxy in between seems to mix answers up.',
+    })
+  }
+  return { ...revision, id: revisionId }
 }
 
 /**
  * `POST …/revisions/{rid}/redeploy` → 200. The interface description answers with the deployment, older notes
  * with a revision; whether the revision gets a new id is not known, so both are read.
- * @returns the id of the revision that is being deployed now, undefined when the answer does not tell
+ * @returns the newest revision as the answer tells it: the one that was made, or one that was there before;
+ *   undefined when it does not tell
  */
 export async function redeployRevision(
   api: ControlPlane,
   deploymentId: string,
   revisionId: string,
-  latestBefore: string | undefined,
   options: CallOptions = {},
 ): Promise<string | undefined> {
   const path = `${revisionPath(deploymentId, revisionId)}/redeploy`
   const answer = await callJson(api, { method: 'POST', path }, RedeployAnswer, options)
-  const deployment = Deployment.safeParse(answer)
-  if (deployment.success && (deployment.data.id === deploymentId || 'latest_revision_id' in answer)) {
-    const latest = deployment.data.latest_revision_id ?? undefined
-    return latest === latestBefore ? revisionId : latest
-  }
-  return answer.id ?? undefined
+  if (answer.latest_revision_id != null) return answer.latest_revision_id
+  return answer.id === deploymentId ? undefined : (answer.id ?? undefined)
 }
 
 /** `POST …/revisions/{rid}/interruption`: stops a revision that still walks; 200, 202 and 204 were reported. */

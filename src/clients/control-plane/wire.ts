@@ -5,11 +5,14 @@ import * as z from 'zod/mini'
  * service-interface.md). Only ids and statuses must be there: older and newer services differ in the rest.
  */
 
-/** An id goes into paths and outputs: letters, digits and a few signs, never a slash, a space or a quote. */
-export const Id = z.string().check(z.regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,199}$/))
-
 const text = z.nullish(z.string())
 const mapping = z.nullish(z.record(z.string(), z.unknown()))
+
+/** Read where it is shown, and never worth failing for: a value of another type counts as absent. */
+const aside = z.catch(text, undefined)
+
+/** An id goes into paths and outputs: letters, digits and a few signs, never a slash, a space or a quote. */
+export const Id = z.string().check(z.regex(/^[A-Za-z0-9][\w.:~-]{0,199}$/))
 
 export const Secret = z.looseObject({ name: z.string(), value: text })
 export type Secret = z.output<typeof Secret>
@@ -38,7 +41,7 @@ export type SourceRevisionConfig = z.output<typeof SourceRevisionConfig>
 export const Deployment = z.looseObject({
   id: Id,
   name: text,
-  tenant_id: text,
+  tenant_id: aside,
   source: text,
   status: text,
   source_config: z.nullish(SourceConfig),
@@ -50,17 +53,31 @@ export const Deployment = z.looseObject({
 })
 export type Deployment = z.output<typeof Deployment>
 
-export const Revision = z.looseObject({
+/**
+ * One deployment of a list: as much as finds the wanted one, which is then read by itself. An odd neighbour of
+ * it must not keep it from being found.
+ */
+export const ListedDeployment = z.looseObject({
   id: Id,
+  name: aside,
+  status: aside,
+  agent: z.catch(z.nullish(z.looseObject({ agent_id: aside, environment: aside })), undefined),
+  is_preview: z.catch(z.nullish(z.boolean()), undefined),
+})
+export type ListedDeployment = z.output<typeof ListedDeployment>
+
+/** The interface document promises `status` alone; `id` is that of the request where the answer has none. */
+export const RevisionAnswer = z.looseObject({
+  id: z.nullish(Id),
   status: z.string().check(z.minLength(1)),
-  created_at: text,
+  created_at: aside,
   source: text,
   source_revision_config: z.nullish(SourceRevisionConfig),
 })
-export type Revision = z.output<typeof Revision>
+export type Revision = z.output<typeof RevisionAnswer> & { readonly id: string }
 
-/** What `redeploy` answers: a revision, or (seen in older notes) nothing of use. */
-export const RedeployAnswer = z.looseObject({ id: z.nullish(Id) })
+/** What `redeploy` answers: the deployment, in older notes a revision, or nothing of use. */
+export const RedeployAnswer = z.looseObject({ id: z.nullish(Id), latest_revision_id: z.nullish(Id) })
 
 export function page<T extends z.ZodMiniType>(item: T) {
   return z.looseObject({ resources: z.array(item), offset: z.nullish(z.number()) })

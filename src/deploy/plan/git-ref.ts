@@ -1,6 +1,14 @@
 import type { InputFault } from '../../base/errors.ts'
 import type { Deployment } from '../../clients/control-plane/wire.ts'
-import { codeOfEvent, type EventCode, type GitFacts, isCommit, isTag, sameRepository } from '../git-event.ts'
+import {
+  codeOfEvent,
+  type EventCode,
+  type GitFacts,
+  isCommit,
+  isTag,
+  plainRef,
+  sameRepository,
+} from '../git-event.ts'
 import type { Settings } from '../settings.ts'
 
 export interface GitRef {
@@ -22,7 +30,7 @@ export function ownCode(
 
 /** `repo_ref` of a create: `repo-ref`, else the event's, else the default branch. */
 export function refForCreate(settings: Settings, git: GitFacts): GitRef {
-  if (settings.repoRef !== undefined) return { ref: settings.repoRef, faults: [] }
+  if (settings.repoRef !== undefined) return { ref: plainRef(settings.repoRef), faults: [] }
   const code = ownCode(settings, git, undefined)
   if (code?.fromFork === true) return { ref: undefined, faults: [forkFault()] }
   const ref = code?.ref ?? git.defaultBranch
@@ -36,7 +44,7 @@ export function refForCreate(settings: Settings, git: GitFacts): GitRef {
  * so that a push to a side branch does not rebuild production; a tag after a tag goes on.
  */
 export function refForUpdate(settings: Settings, git: GitFacts, deployment: Deployment): GitRef {
-  if (settings.repoRef !== undefined) return { ref: settings.repoRef, faults: [] }
+  if (settings.repoRef !== undefined) return { ref: plainRef(settings.repoRef), faults: [] }
   const code = ownCode(settings, git, deployment)
   if (code?.fromFork === true) return { ref: undefined, faults: [forkFault()] }
   const own = refOf(deployment)
@@ -54,9 +62,9 @@ export function refForUpdate(settings: Settings, git: GitFacts, deployment: Depl
 /** The deployment's branch or tag: `repo_branch`, else `repo_ref` where that is not a resolved commit. */
 export function refOf(deployment: Deployment): string | undefined {
   const branch = deployment.source_config?.repo_branch
-  if (typeof branch === 'string' && branch !== '') return branch
+  if (typeof branch === 'string' && branch !== '') return plainRef(branch)
   const ref = deployment.source_revision_config?.repo_ref
-  return typeof ref === 'string' && ref !== '' && !isCommit(ref) ? ref : undefined
+  return typeof ref === 'string' && ref !== '' && !isCommit(ref) ? plainRef(ref) : undefined
 }
 
 /** A tag cannot be built on push: the service refuses it, late and in its own words. */
