@@ -118,7 +118,7 @@ export async function a2aSdk({ agentUrl, apiKey, title, version }) {
     await checks.run('list', async () => {
       const client = await clientOf(AGENT)
       const { contextId } = await client.sendMessage(message('x'))
-      const { tasks, totalSize } = await client.listTasks({ tenant: '', contextId, pageToken: '' })
+      const { tasks, totalSize } = await client.listTasks({ tenant: '', contextId, status: 0, pageToken: '' })
       assert.equal(tasks.length, 1)
       assert.equal(totalSize, 1)
     })
