@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { isCloud, reservedFault, reservedFaults } from '../../../src/deploy/secrets/index.ts'
+import { isCloud } from '../../../src/clients/control-plane/hints.ts'
+import { reservedFault, reservedFaults } from '../../../src/deploy/secrets/index.ts'
 
 describe('reserved names', () => {
   it.each([

@@ -8,7 +8,8 @@ export const REGIONS = {
 
 /** True for the cloud's own control planes; self-hosted ones keep fewer names for themselves. */
 export function isCloud(baseUrl: URL): boolean {
-  return baseUrl.hostname === 'api.host.langchain.com' || baseUrl.hostname.endsWith('.api.host.langchain.com')
+  const host = baseUrl.hostname.toLowerCase().replace(/\.$/, '')
+  return host === 'api.host.langchain.com' || host.endsWith('.api.host.langchain.com')
 }
 
 interface KnownFailure {

@@ -7,4 +7,4 @@ export {
   type SecretsMode,
 } from './merge.ts'
 export { clashFaults, type ParsedEntries, parseSecrets } from './parse.ts'
-export { isCloud, reservedFault, reservedFaults } from './reserved.ts'
+export { reservedFault, reservedFaults } from './reserved.ts'

@@ -50,12 +50,6 @@ const ON_THE_CLOUD = new Set([
   'LSD_DEPLOYMENT_TYPE',
 ])
 
-/** Whether a control plane is LangSmith's own cloud, of any region, where more names are reserved. */
-export function isCloud(controlPlane: URL): boolean {
-  const host = controlPlane.hostname.toLowerCase().replace(/\.$/, '')
-  return host === 'api.host.langchain.com' || host.endsWith('.api.host.langchain.com')
-}
-
 /**
  * The fault of a name that the service keeps for itself.
  * @param cloud whether the control plane is LangSmith's cloud; see `isCloud`
