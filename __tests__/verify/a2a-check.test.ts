@@ -399,6 +399,20 @@ describe('an A2A check that fails says why, and what to do', () => {
       /server/,
     ],
     [
+      'an answer that names no conversation',
+      says(task('completed', 'hi', { contextId: undefined })),
+      {},
+      /no task with an id, a contextId and a state/,
+      /proxy|routes of your own/,
+    ],
+    [
+      'an answer to another call',
+      says({ status: 200, body: '{"jsonrpc":"2.0","result":{}}' }),
+      {},
+      /another request \(its id differs\)/,
+      /proxy|routes of your own/,
+    ],
+    [
       'a refusal',
       says(rpcError(-32603, 'Internal server error')),
       {},
@@ -500,5 +514,21 @@ describe('an A2A check that fails says why, and what to do', () => {
     routes.says = [{ status: 200, body: '{', hang: true }]
     setTimeout(() => controller.abort(new Error('cancelled by the test')), 100)
     await expect(run(check())).rejects.toThrow('cancelled by the test')
+  })
+
+  it('nothing either, when it is cancelled while tasks/get says why a stream was cut', async () => {
+    const whole = recorded('0.16.7', '7-stream-noctx')
+    routes.says = [{ ...whole, body: whole.body.slice(0, whole.body.indexOf('event: message', 20)) }]
+    routes.tasksGet = [{ status: 200, body: '{', hang: true }]
+    setTimeout(() => controller.abort(new Error('cancelled by the test')), 200)
+    await expect(run(check({ method: 'stream' }))).rejects.toThrow('cancelled by the test')
+  })
+})
+
+describe('a stream that the server leaves open after its last event', () => {
+  it('is done with that event', async () => {
+    routes.says = [{ ...recorded('0.16.7', '7-stream-noctx'), hang: true }]
+    routes.tasksGet = [task('completed')]
+    expect((await run(check({ method: 'stream', text: 'echo: hello' }))).reason).toBe('')
   })
 })

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { Conversation } from '../../../src/clients/a2a/conversation.ts'
+import { rpcRequest } from '../../../src/clients/a2a/rpc.ts'
 import { JsonRpcError } from '../../../src/clients/a2a/rpc-error.ts'
 import type { Transport } from '../../../src/http/transport.ts'
 import {
@@ -128,5 +129,23 @@ describe('A2A continuity', () => {
     const half = whole.body.slice(0, whole.body.indexOf('event: message', 20))
     const { conversation } = await converse('stream', [{ ...whole, body: half, hang: true }])
     await expect(conversation.say('one', { deadline: Date.now() + 300 })).rejects.toThrow('within 0.')
+  })
+})
+
+describe('the request of a call', () => {
+  it('has one limit, the deadline: message/send sends no byte before the agent is done', async () => {
+    const transport = testTransport()
+    open.push(transport)
+    const connection = {
+      transport,
+      url: new URL('https://agent.example/d/1/'),
+      headers: {},
+      newId: () => 'id',
+    }
+    const deadline = Date.now() + 3_600_000
+    const { request } = rpcRequest(connection, 'a/b', 'message/send', {}, { deadline })
+    expect(request.timeoutMs).toBeGreaterThan(3_500_000)
+    expect([request.headersTimeoutMs, request.idleTimeoutMs]).toEqual([request.timeoutMs, request.timeoutMs])
+    expect(request.url.href).toBe('https://agent.example/d/1/a2a/a%2Fb')
   })
 })
