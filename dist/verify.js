@@ -1,0 +1,3 @@
+import { run } from './actions/index.js'
+
+await run('verify')
