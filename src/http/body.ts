@@ -28,6 +28,8 @@ export function decode(request: RequestFacts, body: Readable, coding: string | u
   }
   const decoded = create()
   body.on('error', (error) => decoded.destroy(error))
+  // Whoever reads gets the error; a body that nobody reads (a redirect's) must not end the process with it.
+  decoded.on('error', () => {})
   return body.pipe(decoded)
 }
 

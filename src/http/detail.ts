@@ -1,3 +1,5 @@
+import { shorten } from '../base/text.ts'
+
 /** At most this many characters of an error answer are shown: it is a quote, not a report. */
 const MAX_DETAIL = 2000
 
@@ -9,7 +11,7 @@ const MAX_DETAIL = 2000
  * @returns one line per item; "" for HTML, plain text and everything else
  */
 export function errorDetail(body: string): string {
-  return cut(describe(body))
+  return shorten(describe(body), MAX_DETAIL)
 }
 
 function describe(body: string): string {
@@ -53,10 +55,6 @@ function describeItem(item: unknown): string {
 function describeJsonRpc(error: Record<string, unknown>): string {
   const { code, message } = error
   return [code, message].filter((part) => typeof part === 'string' || typeof part === 'number').join(': ')
-}
-
-function cut(text: string): string {
-  return text.length <= MAX_DETAIL ? text : `${text.slice(0, MAX_DETAIL)} … (cut, ${text.length} characters)`
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

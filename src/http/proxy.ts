@@ -49,8 +49,10 @@ const AGENT_OPTIONS = { connect: { timeout: 10_000 }, keepAliveTimeout: 4_000, a
 export class Dispatchers {
   readonly #direct = new Agent(AGENT_OPTIONS)
   readonly #proxied: EnvHttpProxyAgent | undefined
+  readonly #settings: ProxySettings
 
   constructor(settings: ProxySettings) {
+    this.#settings = settings
     const { httpProxy, httpsProxy, noProxy } = settings
     if (httpProxy !== undefined || httpsProxy !== undefined) {
       this.#proxied = new EnvHttpProxyAgent({
@@ -64,7 +66,11 @@ export class Dispatchers {
   }
 
   for(url: URL): Dispatcher {
-    return this.#proxied === undefined || isLoopback(url) ? this.#direct : this.#proxied
+    // undici would send https through HTTP_PROXY where only that is set; curl and the toolkit do not.
+    const proxy = url.protocol === 'https:' ? this.#settings.httpsProxy : this.#settings.httpProxy
+    return this.#proxied === undefined || proxy === undefined || isLoopback(url)
+      ? this.#direct
+      : this.#proxied
   }
 
   /** Ends open connections at once, so that the process can end. */

@@ -3,7 +3,14 @@ import { request as undiciRequest } from 'undici'
 import type { Clock, Random } from '../base/clock.ts'
 import { decode, readText } from './body.ts'
 import { errorDetail } from './detail.ts'
-import { HttpError, ProtocolError, RedirectError, type RequestFacts, TimeoutError } from './errors.ts'
+import {
+  HttpError,
+  ProtocolError,
+  RedirectError,
+  RequestError,
+  type RequestFacts,
+  TimeoutError,
+} from './errors.ts'
 import { proxyError, toRequestError } from './fault.ts'
 import { Dispatchers, type ProxySettings } from './proxy.ts'
 import { type RetryOptions, withRetry } from './retry.ts'
@@ -169,15 +176,18 @@ export class Transport {
     const close = (): void => {
       clearTimeout(timer)
       cancel.removeEventListener('abort', onCancel)
-      if (body !== undefined && !body.destroyed) {
+      if (body !== undefined && !body.destroyed && !body.readableEnded) {
         body.on('error', () => {})
         body.destroy()
       }
     }
-    const toError = (error: unknown): Error =>
-      controller.signal.aborted
-        ? (controller.signal.reason as Error)
-        : toRequestError(facts, error, { headersMs, idleMs })
+    const toError = (error: unknown): Error => {
+      if (cancel.aborted) return cancel.reason as Error
+      // An error of ours is more than the deadline that passed while it was being told.
+      if (error instanceof RequestError || !controller.signal.aborted)
+        return toRequestError(facts, error, { headersMs, idleMs })
+      return controller.signal.reason as Error
+    }
 
     const started = this.clock.now()
     try {
@@ -199,8 +209,13 @@ export class Transport {
         const value = answer.headers[name]
         return Array.isArray(value) ? value.join(', ') : value
       }
-      const decoded = decode(facts, answer.body, header('content-encoding'))
-      if (answer.statusCode >= 300) throw await this.#refusal(facts, answer.statusCode, header, decoded)
+      const coding = isEmpty(answer.statusCode, header) ? undefined : header('content-encoding')
+      if (answer.statusCode >= 300) {
+        const read = (): Promise<string> =>
+          readText(facts, decode(facts, answer.body, coding), MAX_ERROR_BYTES)
+        throw await this.#refusal(facts, answer.statusCode, header, read)
+      }
+      const decoded = decode(facts, answer.body, coding)
       return { facts, status: answer.statusCode, header, body: decoded, close, toError }
     } catch (error) {
       close()
@@ -212,16 +227,15 @@ export class Transport {
     facts: RequestFacts,
     status: number,
     header: (name: string) => string | undefined,
-    body: Readable,
+    read: () => Promise<string>,
   ): Promise<Error> {
     if (status < 400) return new RedirectError(facts, status, hostOf(header('location')))
     if (status === 407) return proxyError(facts, status)
     let detail = ''
     try {
-      detail = errorDetail(await readText(facts, body, MAX_ERROR_BYTES))
-    } catch (error) {
-      // A cancel is a cancel; a body that breaks or never ends must not hide the status.
-      if (this.signal.aborted) throw error
+      detail = errorDetail(await read())
+    } catch {
+      // A body that breaks or never ends must not hide the status. (A cancel is seen by `toError`.)
     }
     return new HttpError(facts, {
       status,
@@ -248,6 +262,11 @@ async function* iterate(opened: Opened): AsyncIterable<Uint8Array> {
   } finally {
     opened.close()
   }
+}
+
+/** Answers without a body may name a coding all the same, and nothing is not valid gzip. */
+function isEmpty(status: number, header: (name: string) => string | undefined): boolean {
+  return status === 204 || status === 304 || header('content-length') === '0'
 }
 
 /** A try may not outlive the deadline of all tries. */
