@@ -1,5 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { NetworkError, ProtocolError, TimeoutError } from '../../src/http/errors.ts'
 import { openSse, readSse, type SseEvent, type SseOptions } from '../../src/http/sse.ts'
@@ -149,6 +150,18 @@ describe('openSse', () => {
   it('refuses an answer that is no event stream', async () => {
     const url = await serve((response) => response.end('<html>'), 'text/html')
     await expect(collect(url)).rejects.toThrow(/answered something that is no event stream/)
+  })
+
+  it('refuses a compressed one too, without reading it', async () => {
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/html', 'content-encoding': 'gzip' })
+      response.write(gzipSync('x'.repeat(1_000_000)).subarray(0, 500))
+    })
+    servers.push(server)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+    await expect(collect(url)).rejects.toThrow(/no event stream/)
+    await new Promise((resolve) => setTimeout(resolve, 20))
   })
 
   it('ends by its deadline, however many heartbeats come', async () => {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { type Verified, verifyAgent } from '../helpers/live-agent.ts'
-import { type Replay, type Reply, type Seen, startReplay } from '../helpers/replay.ts'
+import { exchange, type Replay, type Reply, recording, type Seen, startReplay } from '../helpers/replay.ts'
 
 /** Runs that go wrong in ways that the emulator does not, and what the JavaScript server does otherwise. */
 const replays: Replay[] = []
@@ -181,6 +181,56 @@ describe('a run', () => {
         said: 'words of the server',
       })
     }
+  })
+})
+
+describe('refusals recorded of servers with authentication', () => {
+  it.each([
+    [
+      'python-0.16.7-custom-auth',
+      '6-custom-none-assistants',
+      {},
+      /wants a key and none was sent: it answered 401/,
+    ],
+    [
+      'python-0.16.7-custom-auth',
+      '6-custom-forbidden-assistants',
+      { 'x-api-key': 'k' },
+      /not accept the key.*403/,
+    ],
+    [
+      'python-0.16.7-custom-auth',
+      '6-custom-forbidden-assistants',
+      { 'x-own': 'k' },
+      /not accept the headers \(x-own\)/,
+    ],
+    [
+      'python-0.16.7-custom-auth',
+      '6-custom-boom-assistants',
+      { 'x-api-key': 'k' },
+      /answered 500 while looking/,
+    ],
+    [
+      'python-0.16.7-langsmith-auth',
+      '6-ls-none-threads',
+      {},
+      /wants a key and none was sent: it answered 403/,
+    ],
+    ['python-0.16.7-langsmith-auth', '6-ls-bad-threads', { 'x-api-key': 'k' }, /not accept the key/],
+    ['python-0.16.7-langsmith-auth', '6-ls-other-threads', { 'x-api-key': 'k' }, /not accept the key/],
+  ])('%s %s with %j', async (file, name, headers, reason) => {
+    const { response } = exchange(recording(file), name)
+    const replay = await serve({
+      other: ({ path }) => (path === '/assistants/search' ? response : undefined),
+    })
+    const report = await verifyAgent({
+      target: { url: replay.url, headers },
+      checks: 'checks: [{ input: {} }]',
+    })
+    expect(report.checks[0]).toMatchObject({
+      reason: expect.stringMatching(reason),
+      hint: expect.any(String),
+    })
   })
 })
 

@@ -4,12 +4,15 @@ import { deployAgent, type LiveAgent, type Verified, verifyAgent } from '../help
 
 let emulator: TestEmulator
 let agent: LiveAgent
+const closing: TestEmulator[] = []
 
 beforeAll(async () => {
   emulator = await startTestEmulator()
   agent = await deployAgent(emulator)
 })
-afterAll(() => emulator.close())
+afterAll(async () => {
+  for (const one of [emulator, ...closing]) await one.close()
+})
 
 function check(checks: string, options: object = {}): Promise<Verified> {
   return verifyAgent({
@@ -309,18 +312,40 @@ describe('feedback', () => {
 
   it('that the server cannot mint is told as that, not as a failed run', async () => {
     const other = await startTestEmulator({ feedback: false })
+    closing.push(other)
     const live = await deployAgent(other)
     const headers = { 'x-api-key': other.apiKey }
     const report = await verifyAgent({
       target: { url: live.url, headers },
       checks: `checks: [{ ${hello}, feedback: [user_score] }, { assistant: failing, ${hello}, feedback: [user_score] }]`,
     })
-    await other.close()
     expect(report.checks[0]).toMatchObject({
       reason: 'The server cannot make feedback URLs: the run failed after its answer, when it asked for them',
       hint: expect.stringMatching(/LANGSMITH_API_KEY/),
     })
     expect(report.checks[1]?.reason).toBe('The run failed inside its stream, which carried an error event')
+  })
+})
+
+describe('the JavaScript server’s habits', () => {
+  it('are understood: LF, ids, no heartbeats, other statuses', async () => {
+    const other = await startTestEmulator({ profile: 'js' })
+    closing.push(other)
+    const live = await deployAgent(other)
+    const report = await verifyAgent({
+      target: { url: live.url, headers: { 'x-api-key': other.apiKey } },
+      checks: `checks:
+        - { stream-mode: [values, messages-tuple], ${hello}, expect: { text: "/^echo: Hello .seen 1.$/" } }
+        - thread: [{ ${hello} }, { assistant: counter, ${hello}, expect: { text: count=3 } }]
+        - { assistant: nope, ${hello} }
+        - { assistant: failing, ${hello} }`,
+    })
+    expect(report.checks.map(({ reason }) => reason)).toEqual([
+      '',
+      '',
+      expect.stringMatching(/^The server has no graph or assistant "nope"/),
+      expect.stringMatching(/^The run failed inside its stream/),
+    ])
   })
 })
 
