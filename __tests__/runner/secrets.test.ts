@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { CUT_MARK, shorten } from '../../src/base/text.ts'
+import { escapeMarkdown } from '../../src/runner/markdown.ts'
 import { Secrets } from '../../src/runner/secrets.ts'
 
 function make() {
@@ -144,6 +145,24 @@ describe('redact', () => {
       'deployed at https://my-agent-prod.example.com/d/1, says ***',
     )
   })
+
+  it.each(['-abc*def', '_abc*def_', '1. a|b|c', '# a[b]c', '$a$b$c$', 'a<b>&c', 'x@y#1z'])(
+    'finds %j in our own Markdown, wherever it stands',
+    (value) => {
+      const { secrets } = make()
+      secrets.mask(value)
+      for (const [before, after] of [
+        ['', ''],
+        ['key=', ''],
+        ['key ', ' x'],
+        ['k', 'k'],
+        ['(', ')'],
+        ['a\n', '\nb'],
+      ] as const) {
+        expect(secrets.redact(escapeMarkdown(`${before}${value}${after}`))).toContain('***')
+      }
+    },
+  )
 
   it('gives a text without a secret back as it is', () => {
     const { secrets } = make()

@@ -76,6 +76,17 @@ function markupForms(value: string): string[] {
     quoted,
     ...['&#39;', '&apos;', '&#x27;'].map((apostrophe) => quoted.replaceAll("'", apostrophe)),
     escapeXml(value),
-    markdown(value),
+    ...markdownForms(value),
   ]
+}
+
+/** What our Markdown escapes at a value's ends depends on what stands beside it. */
+function markdownForms(value: string): string[] {
+  const beside = ['', 'x', '.']
+  return beside.flatMap((before) =>
+    beside.map((after) => {
+      const escaped = markdown(`${before}${value}${after}`)
+      return escaped.slice(before.length, escaped.length - after.length)
+    }),
+  )
 }

@@ -135,6 +135,9 @@ describe('renderDeploySummary', () => {
     })
     expect(text.length).toBeLessThan(100_000)
     expect(text).toContain('the end')
+    const lines = `${'canary-secret-line\n'.repeat(20_000)}the end`
+    const cut = renderDeploySummary({ ...GREEN, logTail: { title: 'Log', text: lines } })
+    expect(cut.match(/^(?!canary-).*secret-line$/gm)).toBeNull()
   })
 })
 

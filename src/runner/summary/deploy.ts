@@ -123,8 +123,11 @@ function plan(summary: DeploySummary, redact: (text: string) => string): string 
   return summary.outcome === 'planned' ? `### Plan\n\n${block}` : details('Plan', block)
 }
 
+/** Whole lines from the end: the rest of a cut line could be the rest of a secret. */
 function tail(text: string): string {
-  return text.length <= MAX_LOG
-    ? text
-    : `… (${text.length - MAX_LOG} characters left out)\n${text.slice(-MAX_LOG)}`
+  if (text.length <= MAX_LOG) return text
+  const from = text.length - MAX_LOG
+  const line = text.indexOf('\n', from - 1)
+  const start = line < 0 ? from : line + 1
+  return `… (${start} characters left out)\n${text.slice(start)}`
 }
