@@ -1,7 +1,7 @@
 /**
  * `langgraphjs deploy --remote` of `@langchain/langgraph-cli`, unchanged, against the emulator: a first deploy and an
  * update.
- *   node cli/deploy.mjs [--dist]
+ *   node cli/deploy.mjs [--emulator <file>]
  */
 import { spawn } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util'
 import { assert, Checks } from '../clients/check.mjs'
 import { startEmulator } from '../replay/emulator.mjs'
 
-const { values: flags } = parseArgs({ options: { dist: { type: 'boolean', default: false } } })
+const { values: flags } = parseArgs({ options: { emulator: { type: 'string' } } })
 const here = fileURLToPath(new URL('.', import.meta.url))
 const cli = join(here, 'node_modules/@langchain/langgraph-cli/dist/cli/cli.mjs')
 const checks = new Checks('@langchain/langgraph-cli 1.5.1')
@@ -20,7 +20,7 @@ const checks = new Checks('@langchain/langgraph-cli 1.5.1')
 const project = mkdtempSync(join(tmpdir(), 'cli-bot-'))
 cpSync(join(here, 'fixture'), project, { recursive: true })
 writeFileSync(join(project, '.env'), 'OPENAI_API_KEY=not-a-key\n')
-const emulator = await startEmulator({ dist: flags.dist })
+const emulator = await startEmulator({ entry: flags.emulator })
 
 /** @returns {Promise<{code: number | null, output: string}>} */
 function deploy() {

@@ -1,17 +1,17 @@
 /**
  * Official clients, unchanged, against the emulator.
- *   node clients/run.mjs [--dist]
+ *   node clients/run.mjs [--emulator <file>]
  */
 import { parseArgs } from 'node:util'
 import { deployAgent, startEmulator } from '../replay/emulator.mjs'
 import { a2aSdk } from './a2a-sdk.mjs'
 import { langgraphSdk } from './langgraph-sdk.mjs'
 
-const { values: flags } = parseArgs({ options: { dist: { type: 'boolean', default: false } } })
+const { values: flags } = parseArgs({ options: { emulator: { type: 'string' } } })
 
 /** @param {string[]} emulatorFlags @param {(target: {agentUrl: string, apiKey: string}) => Promise<unknown>} use */
 async function withAgent(emulatorFlags, use) {
-  const emulator = await startEmulator({ dist: flags.dist, flags: emulatorFlags })
+  const emulator = await startEmulator({ entry: flags.emulator, flags: emulatorFlags })
   try {
     return await use({ agentUrl: await deployAgent(emulator), apiKey: emulator.apiKey })
   } finally {

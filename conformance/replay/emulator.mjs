@@ -3,15 +3,15 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-const root = fileURLToPath(new URL('../../', import.meta.url))
+const SOURCES = fileURLToPath(new URL('../../src/emulator/cli.ts', import.meta.url))
 
 /**
- * @param {{dist: boolean, flags?: string[]}} options `dist`: the built bundle, else the sources (Node >= 22.18)
+ * @param {{entry?: string | undefined, flags?: string[]}} options `entry`: a built bundle; left out: the sources, which
+ *   Node runs by itself from 22.18 on
  * @returns {Promise<{controlPlaneUrl: string, apiKey: string, workspaceId: string, sandboxUrl: string,
  *   close: () => Promise<void>}>}
  */
-export async function startEmulator({ dist, flags = [] }) {
-  const entry = `${root}${dist ? 'dist/emulator/index.js' : 'src/emulator/cli.ts'}`
+export async function startEmulator({ entry = SOURCES, flags = [] }) {
   const args = ['--no-warnings', entry, '--json', '--port', '0', '--speed', '1000', ...flags]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = new Promise((resolve) => child.once('exit', resolve))

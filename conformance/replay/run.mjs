@@ -3,9 +3,9 @@
  * 0.5.23, and prints a table:
  * exchanges compared, equal, different on purpose, different. Exit code 1 when the last number is not 0.
  *
- *   node replay/run.mjs [--dist] [--verbose] [--only <prefix of a name>]
+ *   node replay/run.mjs [--emulator <file>] [--verbose] [--only <prefix of a name>]
  *
- * `--dist` takes the built bundle instead of the sources.
+ * `--emulator` takes a built bundle instead of the sources.
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -15,7 +15,7 @@ import { replay } from './replay.mjs'
 
 const { values: flags } = parseArgs({
   options: {
-    dist: { type: 'boolean', default: false },
+    emulator: { type: 'string' },
     verbose: { type: 'boolean', default: false },
     only: { type: 'string' },
   },
@@ -113,7 +113,7 @@ for (const set of SETS) {
 
   let results = []
   if (skipped.length < exchanges.length) {
-    const emulator = await startEmulator({ dist: flags.dist, flags: set.flags })
+    const emulator = await startEmulator({ entry: flags.emulator, flags: set.flags })
     try {
       const agentUrl = await deployAgent(emulator)
       const skip = (name) => listed(reasons.notReplayed, set.file, name)
@@ -152,6 +152,7 @@ for (const column of Object.keys(table[0]).slice(1))
   total[column] = table.reduce((sum, row) => sum + row[column], 0)
 console.log('\nRecorded exchanges of langgraph-api against the emulator')
 print([...table, total])
+console.log(`\nRecorded exchanges: ${total.compared - failed} passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1
 
 function print(rows) {
