@@ -7,8 +7,14 @@ export default {
   transform: {
     '^.+\\.ts$': [
       '@swc/jest',
-      { jsc: { target: 'es2024', parser: { syntax: 'typescript' } }, module: { type: 'es6' }, sourceMaps: 'inline' },
+      {
+        jsc: { target: 'es2024', parser: { syntax: 'typescript' } },
+        module: { type: 'es6' },
+        sourceMaps: 'inline',
+      },
     ],
   },
   testTimeout: 30_000,
+  // Most tests wait for sockets and child processes; one worker fewer than cores, Jest's default, leaves two cores idle.
+  maxWorkers: 2,
 }

@@ -11,7 +11,14 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const file = join(root, 'README.md')
 
 /** Marker name and the folder of its action.yml. */
-const ACTIONS = { deploy: '.', verify: 'verify', feedback: 'feedback', sandbox: 'sandbox', delete: 'delete', emulator: 'emulator' }
+const ACTIONS = {
+  deploy: '.',
+  verify: 'verify',
+  feedback: 'feedback',
+  sandbox: 'sandbox',
+  delete: 'delete',
+  emulator: 'emulator',
+}
 
 const cell = (text) => String(text).replaceAll('|', '\\|').replaceAll('\n', ' ').trim()
 
@@ -22,20 +29,28 @@ function table(action, kind) {
     if (!description) throw new Error(`${action}: ${kind.slice(0, -1)} "${name}" has no description`)
   }
   if (kind === 'outputs') {
-    return ['| Output | What it is |', '|---|---|', ...entries.map(([name, { description }]) => `| \`${name}\` | ${cell(description)} |`)]
+    return [
+      '| Output | What it is |',
+      '|---|---|',
+      ...entries.map(([name, { description }]) => `| \`${name}\` | ${cell(description)} |`),
+    ]
   }
-  const fallback = (input) => (input.required ? 'required' : input.default === undefined ? '' : `\`${input.default}\``)
+  const fallback = (input) =>
+    input.required ? 'required' : input.default === undefined ? '' : `\`${input.default}\``
   return [
     '| Input | Default | Meaning |',
     '|---|---|---|',
-    ...entries.map(([name, input]) => `| \`${name}\` | ${cell(fallback(input))} | ${cell(input.description)} |`),
+    ...entries.map(
+      ([name, input]) => `| \`${name}\` | ${cell(fallback(input))} | ${cell(input.description)} |`,
+    ),
   ]
 }
 
 const before = readFileSync(file, 'utf8')
 const after = before.replace(
   /<!-- (inputs|outputs):([a-z]+) -->\n[\s\S]*?<!-- \/\1:\2 -->/g,
-  (_, kind, action) => [`<!-- ${kind}:${action} -->`, '', ...table(action, kind), '', `<!-- /${kind}:${action} -->`].join('\n'),
+  (_, kind, action) =>
+    [`<!-- ${kind}:${action} -->`, '', ...table(action, kind), '', `<!-- /${kind}:${action} -->`].join('\n'),
 )
 if (process.argv.includes('--check')) {
   if (before !== after) {
