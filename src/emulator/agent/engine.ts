@@ -33,6 +33,8 @@ const BUSY =
 const MISSING = 'Thread or assistant not found.'
 
 const MAX_RUNS = 500
+/** A longer timer would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 interface Job {
   run: Run
@@ -78,10 +80,12 @@ export class Engine {
 
   /** The time in the server's spelling: microseconds and `+00:00` (Python), milliseconds and `Z` (JavaScript). */
   timestamp(): string {
-    const text = new Date(this.options.now()).toISOString()
-    if (this.options.profile === 'js') return text
-    this.#micros = (this.#micros + 1) % 1000
-    return `${text.slice(0, -1)}${String(this.#micros).padStart(3, '0')}+00:00`
+    const now = this.options.now()
+    if (this.options.profile === 'js') return new Date(now).toISOString()
+    // No two are the same, so that what was made later also sorts later.
+    this.#micros = Math.max(Math.trunc(now) * 1000, this.#micros + 1)
+    const text = new Date(Math.trunc(this.#micros / 1000)).toISOString()
+    return `${text.slice(0, -1)}${String(this.#micros % 1000).padStart(3, '0')}+00:00`
   }
 
   /**
@@ -160,7 +164,7 @@ export class Engine {
         job.ready = true
         this.#pump(thread)
       },
-      (request.afterSeconds ?? 0) * 1000,
+      Math.min((request.afterSeconds ?? 0) * 1000, LONGEST_TIMER_MS),
     )
     return run
   }
@@ -257,10 +261,7 @@ export class Engine {
     }
     queue.waiting.splice(queue.waiting.indexOf(job), 1)
     queue.active = job
-    void this.#work(thread, job).then(() => {
-      if (queue.active === job) queue.active = undefined
-      this.#pump(thread)
-    })
+    void this.#work(thread, job).then(() => this.#pump(thread))
   }
 
   /** Runs a job to its end, whatever that is. Never rejects. */
@@ -313,6 +314,9 @@ export class Engine {
       mode: undefined,
     }
     for (const listener of thread.listeners) listener(done)
+    // Free before anybody hears of the end: who waited for it may start the next run at once.
+    const queue = this.#queues.get(thread.id)
+    if (queue?.active === job) queue.active = undefined
     run.end()
     if (run.request.temporary === true) this.deleteThread(thread.id)
   }
