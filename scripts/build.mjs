@@ -13,7 +13,8 @@ import { licences } from './licences.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = process.argv[2] ? resolve(process.argv[2]) : join(root, 'dist')
-const build = process.argv[2] ? `${dist}-build` : join(root, 'build')
+// Inside the repository also for a private dist: ncc looks for packages from there upwards.
+const build = process.argv[2] ? join(root, 'build', `private-${process.pid}`) : join(root, 'build', 'main')
 
 /** Launchers: where `action.yml` points, and the story it runs. */
 const LAUNCHERS = {
@@ -80,3 +81,4 @@ for (const [file, [target, story]] of Object.entries(LAUNCHERS)) {
 }
 write(join(dist, 'package.json'), '{"type":"module"}\n')
 write(join(dist, 'licenses.txt'), licences(root, readFileSync))
+rmSync(build, { recursive: true, force: true })

@@ -34,7 +34,7 @@ export function deployStory(): Story {
   async function failed(runner: Runner, error: unknown): Promise<void> {
     record ??= new DeployRecord(runner)
     record.fail(error)
-    runner.summary.append(renderDeploySummary(record.summary()))
+    runner.summary.append(summaryOf(runner, record))
     if (run === undefined) return
     const { inputs } = run
     await Promise.all([
@@ -52,7 +52,7 @@ async function begin(runner: Runner, record: DeployRecord): Promise<DeployRun> {
   const hint =
     runner.inputs.text('api-key') === undefined ? missingKeyHint(await runner.context()) : undefined
   const inputs = await readDeployInputs(runner, hint)
-  record.name = inputs.settings.target.name
+  record.named(inputs.settings.target.name)
   const { apiKey, workspaceId, controlPlaneUrl: baseUrl } = inputs
   return {
     runner,
@@ -82,8 +82,13 @@ async function end(run: DeployRun, outcome: 'planned' | 'triggered' | 'deployed'
   const { record, runner } = run
   record.end(outcome)
   runner.log.info(VERDICTS[outcome])
-  runner.summary.append(renderDeploySummary(record.summary()))
+  runner.summary.append(summaryOf(runner, record))
   await closeGithub(run)
+}
+
+/** Redacted before the Markdown is made: only there is it certain that no escaping hides a secret. */
+function summaryOf(runner: Runner, record: DeployRecord): string {
+  return renderDeploySummary(record.summary(), (text) => runner.secrets.redact(text))
 }
 
 const VERDICTS = {

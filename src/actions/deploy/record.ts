@@ -42,8 +42,14 @@ export class DeployRecord {
     return this.#runner.outputs.get('revision-id')
   }
 
+  /** The deployment's name, as the user or the service gave it. It stays whole where a secret has the same text. */
+  named(name: string | null | undefined): void {
+    this.name ??= name ?? undefined
+    if (this.name !== undefined) this.#runner.secrets.keep(this.name)
+  }
+
   deployment(deployment: Deployment, dashboardUrl: string | undefined): void {
-    this.name ??= deployment.name ?? undefined
+    this.named(deployment.name)
     this.#set('deployment-id', deployment.id)
     this.#set('dashboard-url', dashboardUrl)
   }
