@@ -3,7 +3,7 @@
  * actions against a real server. Installs what each part needs first. The last line counts; exit code 1 when anything
  * differs or fails.
  *
- *   node conformance/run.mjs [--src] [--only replay|clients|cli|real-js]
+ *   node conformance/run.mjs [--src] [--only comparison|replay|clients|cli|real-js]
  *
  * Emulator and actions are those of dist/; with `--src` they are run from the sources.
  */
@@ -12,15 +12,22 @@ import { existsSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
-/** Each prints a line `… <n> passed, <n> failed` last. `install` names the folders whose packages it needs. */
+const EMULATOR = { emulator: 'emulator/index.js' }
+
+/**
+ * Each prints a line `… <n> passed, <n> failed` last. `install` names the
+ * folders whose packages it needs, `bundles` what of dist/ it is told by which flag.
+ */
 const PARTS = [
-  { name: 'replay', script: 'replay/run.mjs', install: [] },
-  { name: 'clients', script: 'clients/run.mjs', install: ['.'] },
-  { name: 'cli', script: 'cli/deploy.mjs', install: ['cli'] },
-  { name: 'real-js', script: 'real-js/run.mjs', install: ['real-js'] },
+  { name: 'comparison', script: 'replay/comparison.mjs', install: [], bundles: {} },
+  { name: 'replay', script: 'replay/run.mjs', install: [], bundles: EMULATOR },
+  { name: 'clients', script: 'clients/run.mjs', install: ['.'], bundles: EMULATOR },
+  { name: 'cli', script: 'cli/deploy.mjs', install: ['cli'], bundles: { ...EMULATOR, deploy: 'index.js' } },
+  { name: 'real-js', script: 'real-js/run.mjs', install: ['real-js'], bundles: { verify: 'verify.js' } },
 ]
 
 const here = fileURLToPath(new URL('.', import.meta.url))
+const dist = fileURLToPath(new URL('../dist/', import.meta.url))
 const { values: flags } = parseArgs({
   options: { src: { type: 'boolean', default: false }, only: { type: 'string' } },
 })
@@ -39,15 +46,9 @@ function install(folder) {
 }
 
 /** @returns {Promise<{passed: number, failed: number}>} what the part's last line counts */
-function run(script) {
-  const built = fileURLToPath(new URL('../dist/', import.meta.url))
+function run({ script, bundles }) {
   const args = ['--no-warnings', `${here}${script}`]
-  if (!flags.src)
-    args.push(
-      ...(script.startsWith('real-js')
-        ? ['--verify', `${built}verify.js`]
-        : ['--emulator', `${built}emulator/index.js`]),
-    )
+  if (!flags.src) for (const [flag, file] of Object.entries(bundles)) args.push(`--${flag}`, `${dist}${file}`)
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   let output = ''
   child.stdout.on('data', (chunk) => {
@@ -67,7 +68,7 @@ function run(script) {
 const total = { passed: 0, failed: 0 }
 for (const part of PARTS.filter(({ name }) => flags.only === undefined || name === flags.only)) {
   console.log(`\n── ${part.name}`)
-  const counted = part.install.every(install) ? await run(part.script) : { passed: 0, failed: 1 }
+  const counted = part.install.every(install) ? await run(part) : { passed: 0, failed: 1 }
   total.passed += counted.passed
   total.failed += counted.failed
 }

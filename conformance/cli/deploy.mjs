@@ -1,29 +1,55 @@
 /**
  * `langgraphjs deploy --remote` of `@langchain/langgraph-cli`, unchanged, against the emulator: a first deploy and an
- * update.
- *   node cli/deploy.mjs [--emulator <file>]
+ * update; then the archive that it made against the one that our action makes of the same project.
+ *   node cli/deploy.mjs [--emulator <file>] [--deploy <file>]      built bundles; left out: the sources
  */
 import { spawn } from 'node:child_process'
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { Parser } from 'tar'
 import { assert, Checks } from '../clients/check.mjs'
 import { startEmulator } from '../replay/emulator.mjs'
 
-const { values: flags } = parseArgs({ options: { emulator: { type: 'string' } } })
+const { values: flags } = parseArgs({ options: { emulator: { type: 'string' }, deploy: { type: 'string' } } })
+const SOURCES = new URL('../../src/actions/index.ts', import.meta.url).href
 const here = fileURLToPath(new URL('.', import.meta.url))
 const cli = join(here, 'node_modules/@langchain/langgraph-cli/dist/cli/cli.mjs')
 const checks = new Checks('@langchain/langgraph-cli 1.5.1')
 
 const project = mkdtempSync(join(tmpdir(), 'cli-bot-'))
 cpSync(join(here, 'fixture'), project, { recursive: true })
-writeFileSync(join(project, '.env'), 'OPENAI_API_KEY=not-a-key\n')
+/** What the CLI ships, and we never do. */
+const SECRETS = ['.env', '.env.production', '.npmrc', 'id_rsa', 'server.pem']
+for (const name of SECRETS) writeFileSync(join(project, name), 'OPENAI_API_KEY=not-a-key\n')
+writeFileSync(join(project, '.gitignore'), 'ignored.txt\n')
+writeFileSync(join(project, 'ignored.txt'), 'ignored')
+writeFileSync(join(project, 'empty'), '')
+writeFileSync(join(project, 'with space and ü.txt'), 'x')
+writeFileSync(join(project, 'start.sh'), '#!/bin/sh\n')
+chmodSync(join(project, 'start.sh'), 0o755)
+const runner = mkdtempSync(join(tmpdir(), 'cli-runner-'))
 const emulator = await startEmulator({ entry: flags.emulator })
 
 /** @returns {Promise<{code: number | null, output: string}>} */
-function deploy() {
+function run(args, env) {
+  const child = spawn(process.execPath, args, {
+    cwd: project,
+    env: { PATH: process.env.PATH, HOME: project, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output += chunk
+    })
+  }
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, output })))
+}
+
+function deployByCli() {
   const args = [
     'deploy',
     '--remote',
@@ -33,25 +59,45 @@ function deploy() {
     '--host-url',
     emulator.controlPlaneUrl,
   ]
-  const env = {
-    PATH: process.env.PATH,
-    HOME: project,
-    LANGSMITH_API_KEY: emulator.apiKey,
-    LANGGRAPH_CLI_NO_ANALYTICS: '1',
-  }
-  const child = spawn(process.execPath, [cli, ...args], {
-    cwd: project,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
+  return run([cli, ...args], { LANGSMITH_API_KEY: emulator.apiKey, LANGGRAPH_CLI_NO_ANALYTICS: '1' })
+}
+
+function deployByAction() {
+  for (const name of ['output', 'state', 'summary']) writeFileSync(join(runner, name), '')
+  const code = `import { run } from ${JSON.stringify(SOURCES)}; await run('deploy')`
+  return run(flags.deploy ? [flags.deploy] : ['--no-warnings', '--input-type=module', '-e', code], {
+    RUNNER_TEMP: runner,
+    GITHUB_WORKSPACE: project,
+    GITHUB_OUTPUT: join(runner, 'output'),
+    GITHUB_STATE: join(runner, 'state'),
+    GITHUB_STEP_SUMMARY: join(runner, 'summary'),
+    'INPUT_API-KEY': emulator.apiKey,
+    'INPUT_CONTROL-PLANE-URL': emulator.controlPlaneUrl,
+    INPUT_NAME: 'cli-bot',
+    INPUT_SOURCE: 'internal_source',
+    'INPUT_POLL-INTERVAL-SECONDS': '0.1',
   })
-  let output = ''
-  child.stdout.on('data', (chunk) => {
-    output += chunk
+}
+
+/** @returns {Promise<Record<string, string>>} type, execute bit and content of each entry, by its path */
+async function entriesOf(upload) {
+  const answer = await fetch(`${emulator.controlPlaneUrl}/_emulator/uploads/${upload.id}`)
+  assert.equal(answer.status, 200)
+  const entries = {}
+  const parser = new Parser({
+    onReadEntry: (entry) => {
+      const chunks = []
+      entry.on('data', (chunk) => chunks.push(chunk))
+      entry.on('end', () => {
+        const kind = `${entry.type}${entry.mode & 0o100 ? ', executable' : ''}`
+        entries[entry.path.replace(/^\.\//, '')] = `${kind}: ${Buffer.concat(chunks).toString('base64')}`
+      })
+    },
   })
-  child.stderr.on('data', (chunk) => {
-    output += chunk
-  })
-  return new Promise((resolve) => child.once('exit', (code) => resolve({ code, output })))
+  const done = new Promise((resolve, reject) => parser.on('end', resolve).on('error', reject))
+  parser.end(Buffer.from(await answer.arrayBuffer()))
+  await done
+  return entries
 }
 
 const state = async () => (await fetch(`${emulator.controlPlaneUrl}/_emulator/state`)).json()
@@ -59,7 +105,7 @@ const state = async () => (await fetch(`${emulator.controlPlaneUrl}/_emulator/st
 try {
   let first
   await checks.run('deploys a project from source', async () => {
-    const { code, output } = await deploy()
+    const { code, output } = await deployByCli()
     assert.equal(code, 0, output)
     const { deployments, revisions } = await state()
     assert.equal(deployments.length, 1)
@@ -81,7 +127,7 @@ try {
   })
 
   await checks.run('a second deploy makes a revision and no second deployment', async () => {
-    const { code, output } = await deploy()
+    const { code, output } = await deployByCli()
     assert.equal(code, 0, output)
     const { deployments, revisions } = await state()
     assert.deepEqual(
@@ -90,8 +136,22 @@ try {
     )
     assert.equal(revisions.length, 2)
   })
+
+  await checks.run('our archive of the same project is the same, but for secrets', async () => {
+    const theirs = await entriesOf((await state()).uploads.at(-1))
+    const { code, output } = await deployByAction()
+    assert.equal(code, 0, output)
+    const ours = await entriesOf((await state()).uploads.at(-1))
+    for (const name of SECRETS) {
+      assert.ok(Object.hasOwn(theirs, name), `the CLI left out ${name}`)
+      delete theirs[name]
+    }
+    assert.ok('src/graph.mjs' in ours && 'start.sh' in ours)
+    assert.deepEqual(ours, theirs)
+  })
 } finally {
   await emulator.close()
+  rmSync(runner, { recursive: true, force: true })
   rmSync(project, { recursive: true, force: true })
 }
 
