@@ -154,6 +154,35 @@ describe('a task that asks', () => {
   })
 })
 
+describe('a task that works', () => {
+  it('lets a message wait its turn, and is cancelled as a whole', async () => {
+    const slow = `/a2a/${systemAssistantId('slow')}`
+    const hangUp = new AbortController()
+    const first = await agent.fetch(slow, {
+      method: 'POST',
+      headers: { accept: 'text/event-stream' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: '1', method: 'message/stream', params: text('m1', 'x') }),
+      signal: hangUp.signal,
+    })
+    const chunk = await (first.body as ReadableStream<Uint8Array>).getReader().read()
+    const { id, contextId } = readEvents(new TextDecoder().decode(chunk.value))[0] as Json
+    const ids = { contextId, taskId: id }
+    const waiting = agent.call('slow', 'message/send', text('m2', 'busy', ids))
+    const runs = async () =>
+      ((await (await agent.fetch(`/threads/${contextId}/runs`)).json()) as Json[]).length
+    while ((await runs()) < 2) await new Promise((resolve) => setTimeout(resolve, 10))
+    const working = await agent.call('slow', 'tasks/get', { id })
+    expect(working['status'].state).toBe('working')
+    expect(told(working)).toEqual(['x'])
+    // Hanging up ends nothing.
+    hangUp.abort()
+    expect((await agent.call('slow', 'tasks/get', { id }))['status'].state).toBe('working')
+    expect(await agent.call('slow', 'tasks/cancel', { id })).toMatchObject({ status: { state: 'canceled' } })
+    expect(await waiting).toMatchObject({ id })
+    expect(await (await agent.fetch(`/threads/${contextId}`)).json()).not.toMatchObject({ status: 'busy' })
+  })
+})
+
 describe('message/stream', () => {
   it('tells the task, what is said, the answer whole, and the end; the id keeps its type', async () => {
     const answer = await agent.fetch(`/a2a/${systemAssistantId('agent')}`, {

@@ -77,8 +77,7 @@ export async function cancelTask(
   if (server.tasks.isTerminal(task)) {
     throw new RpcError(TASK_NOT_CANCELABLE, 'Task is not cancelable in its current state')
   }
-  const run = server.tasks.lastRun(task)
-  if (server.engine.cancel(run)) await run.done
+  for (const run of [...task.runs].reverse()) if (server.engine.cancel(run)) await run.done
   task.canceled = true
   const message = shapes.says('Task was canceled', { id: task.id })
   return shapes.task(task, { status: { state: shapes.state('canceled'), ...nowOf(server), message } })

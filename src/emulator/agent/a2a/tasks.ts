@@ -91,7 +91,8 @@ export class Tasks {
 
   state(task: Task): TaskState {
     if (task.canceled) return 'canceled'
-    const run = this.lastRun(task)
+    // A message to a task that works waits its turn as a run of its own (recorded: 7-slow-send-busy).
+    const run = task.runs.find(({ ended }) => !ended) ?? this.lastRun(task)
     switch (run.status) {
       case 'pending':
         return 'submitted'
@@ -149,8 +150,8 @@ export class Tasks {
   #messages(task: Task): Message[] {
     const thread = this.#engine.threads.get(task.contextId)
     if (thread === undefined) return []
-    const { checkpointId } = this.lastRun(task)
-    const checkpoint = thread.checkpoints.find((saved) => saved.id === checkpointId)
+    const saved = task.runs.map(({ checkpointId }) => checkpointId).filter((id) => id !== undefined)
+    const checkpoint = thread.checkpoints.find(({ id }) => id === saved.at(-1))
     return (checkpoint?.values['messages'] as Message[] | undefined) ?? []
   }
 }
