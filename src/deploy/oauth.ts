@@ -168,8 +168,19 @@ export async function planProviders(
   const present = await listOAuthProviders(api, { deadline: api.transport.clock.now() + OAUTH_MS })
   return providers.map((provider) => {
     const existing = present.find((entry) => entry.provider_id === provider.provider_id)
-    const action =
-      existing === undefined ? 'create' : changes(provider, existing) === undefined ? 'leave' : 'update'
-    return { provider_id: provider.provider_id, action }
+    return { provider_id: provider.provider_id, action: plannedAction(provider, existing) }
   })
+}
+
+function plannedAction(provider: ProviderSettings, existing: OAuthProvider | undefined): ProviderAction {
+  if (existing === undefined) return 'create'
+  try {
+    return changes(provider, existing) === undefined ? 'leave' : 'update'
+  } catch (error) {
+    if (!(error instanceof DeployError)) throw error
+    throw new DeployError('error', `OAuth provider "${provider.provider_id}": ${error.message}`, {
+      cause: error,
+      hint: error.hint,
+    })
+  }
 }

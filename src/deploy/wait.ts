@@ -92,7 +92,7 @@ export async function waitForRevision(options: WaitOptions): Promise<Live> {
     } catch (error) {
       pauseMs = budget.spend(error, { revisionId })
     }
-    if (clock.now() >= deadline) {
+    if (last) {
       if (status === 'INTERRUPTED') throw interrupted(revisionId)
       throw timedOut(options, status, unconfirmed)
     }
@@ -103,9 +103,11 @@ export async function waitForRevision(options: WaitOptions): Promise<Live> {
       maxMs: options.maxMs,
     })
     pollsInStatus++
-    // The last poll is made at the deadline itself, so that nothing which came in time is missed.
+    // The last poll begins at the deadline itself, so that nothing which came in time is missed: not by a
+    // pause, and not by a poll that hung.
     const untilMs = [Math.max(intervalMs, pauseMs ?? 0), deadline - clock.now()]
-    if (interruptedSince !== undefined) untilMs.push(interruptedSince + INTERRUPTED_GRACE_MS - clock.now())
+    const graceMs = (interruptedSince ?? 0) + INTERRUPTED_GRACE_MS - clock.now()
+    if (graceMs > 0) untilMs.push(graceMs)
     await clock.sleep(Math.max(0, Math.min(...untilMs)), signal)
   }
 }
