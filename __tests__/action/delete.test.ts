@@ -106,8 +106,7 @@ describe('the delete action', () => {
 
   it('does not wait where told so', async () => {
     const slow = await startTestEmulator({ speed: 0.01 })
-    open.push(slow)
-    emulator.close()
+    await emulator.close()
     emulator = slow
     const id = await make('preview')
     const result = await run({ name: 'preview', wait: 'false' })
@@ -231,8 +230,7 @@ describe('the delete action', () => {
 
   it('ends within 5 s when the job is cancelled, with what is known', async () => {
     const slow = await startTestEmulator({ speed: 0.01 })
-    open.push(slow)
-    emulator.close()
+    await emulator.close()
     emulator = slow
     const id = await make('preview')
     const result = await run({ name: 'preview' }, { signalAfter: { stdout: 'AWAITING_DELETE' } })

@@ -9,7 +9,7 @@ import type { Target } from './settings.ts'
 /** Statuses of a deployment that is being deleted; it answers until it is gone. */
 const GOING = new Set(['AWAITING_DELETE', 'AWAITING_FINAL_DELETE'])
 
-const MIN_POLL_MS = 1_000
+const MIN_POLL_MS = 500
 const MAX_POLL_MS = 10_000
 /** Failed polls in a row that are borne: about two minutes of outage. */
 const ERROR_BUDGET = 12

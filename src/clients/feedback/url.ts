@@ -18,8 +18,11 @@ export function readFeedbackUrl(text: string, allowHttp: boolean): URL | string 
   return url
 }
 
+/** A mask this short would blank the log; real tokens are UUIDs. */
+const SHORTEST_MASK = 6
+
 /** What of a feedback URL must not be seen in a log: the whole, and the token alone. */
 export function feedbackSecrets(url: URL): string[] {
   const token = url.pathname.slice(url.pathname.lastIndexOf('/') + 1)
-  return [url.href, token]
+  return token.length < SHORTEST_MASK ? [url.href] : [url.href, token]
 }
