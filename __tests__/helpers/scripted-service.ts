@@ -58,7 +58,7 @@ export async function scriptedService(
       const one = { line, at: (now - start) / 1000, body: text === '' ? undefined : JSON.parse(text) }
       asked.push(one)
       const answer = serve(one, asked.filter((other) => other.line === line).length)
-      if (answer === 'reset') return request.socket.resetAndDestroy()
+      if (answer === 'reset') return void request.socket.resetAndDestroy()
       if (answer === 'hang') return
       response.writeHead(answer.status ?? 200, { 'content-type': 'application/json', ...answer.headers })
       response.end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body ?? {}))

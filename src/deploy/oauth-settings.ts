@@ -38,7 +38,8 @@ export function readProviders(
   const fault = (message: string): number => faults.push({ input: INPUT, message })
   const seen = new Set<string>()
   for (const [index, item] of list.entries()) {
-    const parsed = Entry.safeParse(item)
+    // Without `reportInput` a missing field looks like one of the wrong type. The input itself is never shown.
+    const parsed = Entry.safeParse(item, { reportInput: true })
     if (!parsed.success) {
       for (const issue of parsed.error.issues) fault(`[${index}]${place(issue.path)}: ${expectation(issue)}`)
       continue

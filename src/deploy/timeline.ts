@@ -37,7 +37,7 @@ export class Timeline {
 
 /** A duration as a person says it: `0.4 s`, `12 s`, `3 min 5 s`. */
 export function inWords(ms: number): string {
-  if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`
+  if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`
   const seconds = Math.round(ms / 1000)
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }

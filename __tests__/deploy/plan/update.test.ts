@@ -5,7 +5,7 @@ import type { Settings } from '../../../src/deploy/settings.ts'
 import { deployment, faultsOf, git, HEAD, SHA, settings } from '../../helpers/settings.ts'
 
 const IMAGE = 'registry.example/agent:1'
-const revision = (config: object) => ({ source_revision_config: config })
+const revision = (config: Record<string, string>) => ({ source_revision_config: config })
 
 function plan(part: Partial<Settings>, found: Deployment, facts = git()) {
   const made = makePlan({ settings: settings(part), git: facts, discovered: {}, deployment: found })
