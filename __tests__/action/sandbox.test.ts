@@ -37,8 +37,8 @@ async function serve(...replies: Reply[]): Promise<Replay> {
 describe('the sandbox action', () => {
   it('waits until the sandbox is ready and puts out all of it', async () => {
     await make('team/box é', [
-      ['provisioning', 100],
-      ['booting', 100],
+      ['provisioning', 400],
+      ['booting', 300],
       ['ready', null],
     ])
     const result = await run({ name: 'team/box é' })

@@ -117,9 +117,9 @@ describe('green', () => {
       deployment: name,
       statuses: [
         ['BUILDING', 20],
-        ['INTERRUPTED', 60],
-        ['UNKNOWN', 60],
-        ['HIBERNATING', 60],
+        ['INTERRUPTED', 200],
+        ['UNKNOWN', 200],
+        ['HIBERNATING', 200],
         ['DEPLOYED', null],
       ],
     })
