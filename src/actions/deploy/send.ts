@@ -149,11 +149,13 @@ async function sendCreate(
   const revisionId =
     plan.artifact === 'none'
       ? await firstRevision(deployment, tools)
-      : await artifact.deliver(deployment, {
-          created: true,
-          revisionConfig: plan.revisionConfig,
-          body: { revision_source: plan.source },
-        })
+      : await runner.log.group(plan.artifact === 'archive' ? 'Upload the source' : 'Push the image', () =>
+          artifact.deliver(deployment, {
+            created: true,
+            revisionConfig: plan.revisionConfig,
+            body: { revision_source: plan.source },
+          }),
+        )
   record.revision(revisionId)
   return {
     deploymentId: deployment.id,
