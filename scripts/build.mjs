@@ -28,6 +28,18 @@ const LAUNCHERS = {
   'emulate-post.js': ['./actions/index.js', 'emulate-post'],
 }
 
+/** Loads the bundle only where it can run: an older Node would print a line of a megabyte and no reason. */
+function launcher(target, story) {
+  return `if (Number(process.versions.node.split('.')[0]) < 22) {
+  console.log(\`::error::Agent Deploy needs Node 24 (a runner of version 2.327.0 or newer), and this is Node \${process.versions.node}\`)
+  process.exitCode = 1
+} else {
+  const { run } = await import('${target}')
+  await run('${story}')
+}
+`
+}
+
 function tsc() {
   rmSync(build, { recursive: true, force: true })
   const run = spawnSync(
@@ -77,7 +89,7 @@ rmSync(dist, { recursive: true, force: true })
 await bundle('actions/index.js', 'actions')
 await bundle('emulator/cli.js', 'emulator')
 for (const [file, [target, story]] of Object.entries(LAUNCHERS)) {
-  write(join(dist, file), `import { run } from '${target}'\n\nawait run('${story}')\n`)
+  write(join(dist, file), launcher(target, story))
 }
 write(join(dist, 'package.json'), '{"type":"module"}\n')
 write(join(dist, 'licenses.txt'), licences(root, readFileSync))
