@@ -123,6 +123,8 @@ describe('Timeline', () => {
     expect(timeline.enter('BUILDING', 1000)).toBeUndefined()
     expect(timeline.enter('DEPLOYED', 186_000)).toBe('3 min 5 s of BUILDING')
     timeline.close(190_000)
+    // What comes after the wait is not time in its last status.
+    timeline.close(999_000)
     expect(timeline.last).toBe('DEPLOYED')
     expect(timeline.entries).toEqual([
       { status: 'BUILDING', startMs: 1000, endMs: 186_000 },

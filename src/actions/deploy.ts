@@ -25,6 +25,8 @@ export function deployStory(): Story {
     accepted = await send(run)
     if (accepted === undefined) return end(run, 'planned')
     runner.log.info(`The request was accepted: revision ${accepted.revisionId}`)
+    const dashboard = runner.outputs.get('dashboard-url')
+    if (dashboard !== undefined && dashboard !== '') runner.log.info(`Follow it in LangSmith: ${dashboard}`)
     if (!inputs.wait) return end(run, 'triggered')
     await deployAndProve(run, accepted)
     await end(run, 'deployed')
@@ -49,8 +51,11 @@ export function deployStory(): Story {
 }
 
 async function begin(runner: Runner, record: DeployRecord): Promise<DeployRun> {
+  // Best effort: that the event cannot be read must not hide that the key is missing.
   const hint =
-    runner.inputs.text('api-key') === undefined ? missingKeyHint(await runner.context()) : undefined
+    runner.inputs.text('api-key') === undefined
+      ? await runner.context().then(missingKeyHint, () => undefined)
+      : undefined
   const inputs = await readDeployInputs(runner, hint)
   record.named(inputs.settings.target.name)
   const { apiKey, workspaceId, controlPlaneUrl: baseUrl } = inputs
@@ -81,7 +86,8 @@ async function deployAndProve(run: DeployRun, accepted: Accepted): Promise<void>
 async function end(run: DeployRun, outcome: 'planned' | 'triggered' | 'deployed'): Promise<void> {
   const { record, runner } = run
   record.end(outcome)
-  runner.log.info(VERDICTS[outcome])
+  const url = runner.outputs.get('deployment-url') ?? ''
+  runner.log.info(outcome === 'deployed' && url !== '' ? `${VERDICTS.deployed} ${url}` : VERDICTS[outcome])
   runner.summary.append(summaryOf(runner, record))
   await closeGithub(run)
 }

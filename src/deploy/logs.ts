@@ -2,6 +2,7 @@ import type { Log } from '../base/log.ts'
 import type { ControlPlane } from '../clients/control-plane/api.ts'
 import { readLog } from '../clients/control-plane/revisions.ts'
 import type { Revision } from '../clients/control-plane/wire.ts'
+import { kindOf } from './statuses.ts'
 
 /** Lines of a log that tell why, without flooding the job log. */
 const TAIL_LINES = 80
@@ -69,6 +70,7 @@ export class BuildLogStream {
   readonly #deploymentId: string
   readonly #log: Log
   readonly #seen = new Set<string>()
+  #building = false
   #broken = false
 
   constructor(api: ControlPlane, deploymentId: string, log: Log) {
@@ -77,13 +79,23 @@ export class BuildLogStream {
     this.#log = log
   }
 
-  /** Reads on after a poll that saw the revision being built. */
+  /** Reads on after a poll that saw the revision being built, and once more when it goes on. */
   async follow(revision: Revision): Promise<void> {
-    if (this.#broken || revision.status !== 'BUILDING') return
+    const wasBuilding = this.#building
+    this.#building = revision.status === 'BUILDING'
+    // The end of a failed build is told by `readLogTail`.
+    const reads = this.#building || (wasBuilding && kindOf(revision.status) !== 'failed')
+    if (this.#broken || !reads) return
     try {
       const options = { once: true, timeoutMs: 10_000 }
       const lines = await readLog(this.#api, this.#deploymentId, revision.id, 'build', TAIL_LINES, options)
-      const fresh = lines.filter((line, index) => this.#isNew(line.id ?? `${index}:${line.message}`))
+      const times = new Map<string, number>()
+      const fresh = lines.filter(({ id, message }) => {
+        // Without an id: the how-many-eth line of these words.
+        const nth = (times.get(message) ?? 0) + 1
+        times.set(message, nth)
+        return this.#isNew(id ?? `${nth}:${message}`)
+      })
       if (fresh.length > 0) this.#log.remote('Build log', fresh.map((line) => line.message).join('\n'))
     } catch (error) {
       if (this.#api.transport.signal.aborted) throw error

@@ -60,9 +60,7 @@ export async function registerProviders(
     } catch (error) {
       if (api.transport.signal.aborted) throw error
       failures.push({ providerId: provider.provider_id, error })
-      log.info(
-        `OAuth provider "${provider.provider_id}" failed: ${error instanceof Error ? error.message : 'unknown error'}`,
-      )
+      log.info(`OAuth provider "${provider.provider_id}" failed: ${messageOf(error)}`)
     }
   }
   return { ids, failures }
@@ -72,21 +70,22 @@ export async function registerProviders(
 export function providersError(result: ProviderResult): DeployError | undefined {
   const first = result.failures[0]
   if (first === undefined) return undefined
-  const list = result.failures
-    .map(({ providerId, error }) => `"${providerId}" (${reasonOf(error)})`)
-    .join(', ')
+  const list = (say: (error: unknown) => string): string =>
+    result.failures.map(({ providerId, error }) => `"${providerId}" (${say(error)})`).join(', ')
+  const live = 'The revision is live, but OAuth providers could not be registered'
   const hint =
     first.error instanceof Error && 'hint' in first.error && typeof first.error.hint === 'string'
       ? ` ${first.error.hint}`
       : ''
-  return new DeployError(
-    'error',
-    `The revision is live, but OAuth providers could not be registered: ${list}`,
-    {
-      cause: first.error,
-      hint: `The deployment itself is as wanted; correct the provider and run the job again.${hint}`,
-    },
-  )
+  return new DeployError('error', `${live}: ${list(messageOf)}`, {
+    cause: first.error,
+    hint: `The deployment itself is as wanted; correct the provider and run the job again.${hint}`,
+    reason: `${live}: ${list(reasonOf)}`,
+  })
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? (error.message.split('\n')[0] ?? '') : 'unknown error'
 }
 
 async function upsert(
@@ -147,6 +146,7 @@ export function changes(
       `${field} cannot be changed: the service has "${have ?? 'null'}", and "${want ?? 'null'}" was asked for`,
       {
         hint: 'Delete the provider in LangSmith first, or give what it has.',
+        reason: `${field} cannot be changed`,
       },
     )
   }
@@ -181,6 +181,7 @@ function plannedAction(provider: ProviderSettings, existing: OAuthProvider | und
     throw new DeployError('error', `OAuth provider "${provider.provider_id}": ${error.message}`, {
       cause: error,
       hint: error.hint,
+      reason: `OAuth provider "${provider.provider_id}": ${reasonOf(error)}`,
     })
   }
 }

@@ -8,6 +8,7 @@ export interface TimelineEntry {
 /** The statuses that the polls saw, in order. A status between two polls is not in it. */
 export class Timeline {
   readonly #entries: { status: string; startMs: number; endMs: number }[] = []
+  #closed = false
 
   /**
    * @param status the status that was seen now
@@ -16,14 +17,16 @@ export class Timeline {
   enter(status: string, nowMs: number): string | undefined {
     const before = this.#entries.at(-1)
     if (before !== undefined) before.endMs = nowMs
+    this.#closed = false
     this.#entries.push({ status, startMs: nowMs, endMs: nowMs })
     return before === undefined ? undefined : `${inWords(before.endMs - before.startMs)} of ${before.status}`
   }
 
-  /** Ends the last status. */
+  /** Ends the last status, once: what comes after the wait (checks, a rollback) is not time in it. */
   close(nowMs: number): void {
     const last = this.#entries.at(-1)
-    if (last !== undefined) last.endMs = nowMs
+    if (last !== undefined && !this.#closed) last.endMs = nowMs
+    this.#closed = true
   }
 
   get entries(): readonly TimelineEntry[] {

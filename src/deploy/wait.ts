@@ -170,7 +170,10 @@ function timedOut({ revisionId }: WaitOptions, status: string, unconfirmed: stri
     })
   }
   const at = status === '' ? 'no status of it could be read' : `it is ${status}`
+  const stuck = status === 'CREATING' || status === 'QUEUED'
   return new DeployError('timed-out', `Revision ${revisionId} was not live in time: ${at}`, {
-    hint: 'The revision goes on without this job. Raise `timeout-minutes` (a first deploy takes about 15 minutes), and look whether an older revision is stuck before it.',
+    hint: stuck
+      ? 'An older revision is probably stuck before it: look at the deployment in LangSmith and interrupt that one. `interrupt-on-cancel: true` keeps jobs from leaving such revisions behind.'
+      : 'Raise `timeout-minutes`: a first deploy takes about 15 minutes. Without `interrupt-on-cancel: true` the revision goes on, and may get live after this job.',
   })
 }

@@ -71,6 +71,8 @@ describe('wrong inputs', () => {
     [{ wait: 'false', 'on-failure': 'rollback' }, 'wait'],
     [{ 'agent-id': 'a', 'agent-environment': 'production' }, 'name'],
     [{ 'revision-id': 'abc', secrets: 'A=secret-one' }, 'revision-id'],
+    [{ 'image-uri': '', 'revision-id': '..' }, 'revision-id'],
+    [{ 'deployment-id': 'a/b' }, 'deployment-id'],
     [{ 'control-plane-url': 'http://plane.example' }, 'allow-http'],
     [{ 'poll-interval-seconds': '0.05' }, 'poll-interval-seconds'],
     [{ 'poll-interval-seconds': '10', 'poll-max-interval-seconds': '5' }, 'poll-max-interval-seconds'],

@@ -23,10 +23,16 @@ export interface Delivery {
   readonly body: Mapping
 }
 
+export interface Made {
+  readonly revisionId: string
+  /** The `source_revision_config` that it was made from. */
+  readonly from: Mapping
+}
+
 /** What goes to the service before the PATCH that makes the revision: an archive, an image, or nothing. */
 export interface Artifact {
-  /** @returns the id of the revision that was made of it */
-  deliver(deployment: Deployment, delivery: Delivery): Promise<string>
+  /** @returns the revision that was made of it */
+  deliver(deployment: Deployment, delivery: Delivery): Promise<Made>
   /** Frees what was made on disk. Idempotent. */
   remove(): Promise<void>
 }
@@ -137,21 +143,15 @@ async function deliver(
   deployment: Deployment,
   delivery: Delivery,
   bring: () => Promise<Mapping>,
-): Promise<string> {
+): Promise<Made> {
   const { api, runner } = run
   try {
     const brought = await bring()
     const config = delivery.body['source_revision_config']
-    const body = {
-      ...delivery.body,
-      source_revision_config: {
-        ...delivery.revisionConfig,
-        ...(isMapping(config) ? config : {}),
-        ...brought,
-      },
-    }
+    const from = { ...delivery.revisionConfig, ...(isMapping(config) ? config : {}), ...brought }
+    const body = { ...delivery.body, source_revision_config: from }
     const tools: ApplyTools = { api, log: runner.log, deadline: runner.clock.now() + APPLY_MS }
-    return (await patch(deployment, body, tools)).revisionId
+    return { revisionId: (await patch(deployment, body, tools)).revisionId, from }
   } catch (error) {
     if (delivery.created) await removeOrphan(run, deployment.id)
     throw error

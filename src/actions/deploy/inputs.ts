@@ -176,6 +176,13 @@ function readSettings(runner: Runner, cloud: boolean): Settings {
   return settings
 }
 
+/** What an id can look like; it becomes a part of paths. */
+const ID = /^[A-Za-z0-9][\w.:~-]*$/
+
+function idFault(value: string): string {
+  return `is ${JSON.stringify(value)}, expected an id such as 3f2b8c1e-6d1f-4a53-9c0e-0f5f1c3f8a11`
+}
+
 function readTarget(inputs: InputReader): Settings['target'] {
   const name = inputs.text('name')
   const deploymentId = inputs.text('deployment-id')
@@ -185,12 +192,8 @@ function readTarget(inputs: InputReader): Settings['target'] {
     const fault = nameFault(name)
     if (fault !== undefined) inputs.fault('name', fault)
   }
-  if (deploymentId !== undefined && !/^[A-Za-z0-9][\w.:~-]*$/.test(deploymentId)) {
-    inputs.fault(
-      'deployment-id',
-      `is ${JSON.stringify(deploymentId)}, expected an id such as 3f2b8c1e-6d1f-4a53-9c0e-0f5f1c3f8a11`,
-    )
-  }
+  if (deploymentId !== undefined && !ID.test(deploymentId))
+    inputs.fault('deployment-id', idFault(deploymentId))
   if (agentId !== undefined && environment === undefined && inputs.text('agent-environment') === undefined) {
     inputs.fault('agent-environment', 'is required with agent-id: development, staging or production')
   }
@@ -217,6 +220,7 @@ function readTarget(inputs: InputReader): Settings['target'] {
 /** A redeploy takes the revision as it is; what would change it contradicts that. */
 function checkRevisionId(inputs: InputReader, settings: Settings): void {
   if (settings.revisionId === undefined) return
+  if (!ID.test(settings.revisionId)) inputs.fault('revision-id', idFault(settings.revisionId))
   const changing = [
     'repo-ref',
     'image-uri',

@@ -4,6 +4,7 @@ import { confirm } from '../../deploy/confirm.ts'
 import { DeployError } from '../../deploy/errors.ts'
 import { deploymentUrl } from '../../deploy/links.ts'
 import { BuildLogStream, readLogTail } from '../../deploy/logs.ts'
+import { madeFromOther } from '../../deploy/made-from.ts'
 import { providersError, registerProviders } from '../../deploy/oauth.ts'
 import { statusWord } from '../../deploy/statuses.ts'
 import type { Timeline } from '../../deploy/timeline.ts'
@@ -97,6 +98,24 @@ export function checkCommit(run: DeployRun, accepted: Accepted, revision: Revisi
   })
 }
 
+/**
+ * The revision was made from what this run sent. When two runs change a deployment at the same moment, the
+ * answer of one can name the revision of the other.
+ * @throws DeployError `superseded`
+ */
+export function checkMade({ from, revisionId }: Accepted, revision: Revision): void {
+  const difference =
+    from === undefined ? undefined : madeFromOther(from, revision.source_revision_config ?? {})
+  if (difference === undefined) return
+  throw new DeployError(
+    'superseded',
+    `Revision ${revisionId} serves, but it was made from another ${difference} than this run sent`,
+    {
+      hint: 'Another run changed the deployment at the same moment, and its revision is live. Put a `concurrency` group on the job, and run it again.',
+    },
+  )
+}
+
 /** After `DEPLOYED`: providers first, then the checks; both are tried, and the worse one is thrown. */
 export async function followUp(
   run: DeployRun,
@@ -107,6 +126,7 @@ export async function followUp(
   const { record } = run
   const url = deploymentUrl(live.deployment, run.inputs.allowHttp)
   record.url(url)
+  checkMade(accepted, live.revision)
   checkCommit(run, accepted, live.revision)
   const providers = await register(run)
   const verification = await verifyLive(run, url, accepted.revisionId, deadline)

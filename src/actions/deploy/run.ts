@@ -1,5 +1,6 @@
 import type { ControlPlane } from '../../clients/control-plane/api.ts'
 import type { GitFacts } from '../../deploy/git-event.ts'
+import type { Mapping } from '../../deploy/settings.ts'
 import type { Runner } from '../../runner/runner.ts'
 import type { DeployInputs } from './inputs.ts'
 import type { DeployRecord } from './record.ts'
@@ -26,6 +27,8 @@ export interface Accepted {
   readonly latestBefore: string | undefined
   /** What a rollback goes back to: the active revision before, else the latest then. */
   readonly previousRevision: string | undefined
+  /** The `source_revision_config` that the revision was made from; undefined: a redeploy. */
+  readonly from: Mapping | undefined
   readonly expectedCommit: { readonly sha: string; readonly strict: boolean } | undefined
   /** True when the service builds what this run gave it, so that its build log belongs in this job's log. */
   readonly ourBuild: boolean

@@ -12,7 +12,7 @@ import { describePlan, makePlan, type Plan } from '../../deploy/plan/index.ts'
 import { refuse, resolveSource } from '../../deploy/plan/source.ts'
 import { redeploy } from '../../deploy/rollback.ts'
 import { mergeSecrets } from '../../deploy/secrets/index.ts'
-import type { SecretEntry } from '../../deploy/settings.ts'
+import { isMapping, type Mapping, type SecretEntry } from '../../deploy/settings.ts'
 import { HttpError } from '../../http/errors.ts'
 import { type Artifact, prepareArtifact } from './artifact.ts'
 import { forkFacts } from './git-facts.ts'
@@ -61,6 +61,11 @@ function remember({ api, inputs, record, runner }: DeployRun, deployment: Deploy
   record.url(deploymentUrl(deployment, inputs.allowHttp))
   record.previous(previousOf(deployment))
   record.created(false)
+}
+
+function revisionConfigOf(body: Mapping): Mapping {
+  const config = body['source_revision_config']
+  return isMapping(config) ? config : {}
 }
 
 const NOTHING_BEFORE = {
@@ -146,9 +151,9 @@ async function sendCreate(
   record.deployment(deployment, dashboardUrl(api, deployment))
   record.created(true)
   runner.log.info(`Deployment ${deployment.id} was created`)
-  const revisionId =
+  const { revisionId, from } =
     plan.artifact === 'none'
-      ? await firstRevision(deployment, tools)
+      ? { revisionId: await firstRevision(deployment, tools), from: plan.revisionConfig }
       : await runner.log.group(plan.artifact === 'archive' ? 'Upload the source' : 'Push the image', () =>
           artifact.deliver(deployment, {
             created: true,
@@ -161,6 +166,7 @@ async function sendCreate(
     deploymentId: deployment.id,
     revisionId,
     ...NOTHING_BEFORE,
+    from,
     expectedCommit: plan.expectedCommit,
     ourBuild: plan.artifact === 'archive',
   }
@@ -193,11 +199,11 @@ async function sendUpdate(
   const { record, runner } = run
   const { deployment } = plan
   const body = secrets === undefined ? plan.body : { ...plan.body, secrets }
-  const revisionId = await runner.log.group(
+  const { revisionId, from } = await runner.log.group(
     `Update deployment ${deployment.id} from ${plan.source}`,
     async () =>
       plan.artifact === 'none'
-        ? (await patch(deployment, body, tools)).revisionId
+        ? { revisionId: (await patch(deployment, body, tools)).revisionId, from: revisionConfigOf(body) }
         : artifact.deliver(deployment, { created: false, revisionConfig: {}, body }),
   )
   record.revision(revisionId)
@@ -205,6 +211,7 @@ async function sendUpdate(
     deploymentId: deployment.id,
     revisionId,
     ...factsBefore(deployment),
+    from,
     expectedCommit: plan.expectedCommit,
     ourBuild: plan.artifact === 'archive',
   }
@@ -240,6 +247,7 @@ async function sendRedeploy(
     deploymentId: found.id,
     revisionId,
     ...factsBefore(found),
+    from: undefined,
     expectedCommit: undefined,
     ourBuild: false,
   }

@@ -32,6 +32,7 @@ export async function rollBack(run: DeployRun, accepted: Accepted, failure: unkn
         revisionId,
         previousActive: accepted.revisionId,
         latestBefore: accepted.revisionId,
+        from: undefined,
         expectedCommit: undefined,
         ourBuild: false,
       }

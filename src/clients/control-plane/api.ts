@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini'
+import { AgentDeployError } from '../../base/errors.ts'
 import { HttpError, ProtocolError } from '../../http/errors.ts'
 import type { RetryOptions } from '../../http/retry.ts'
 import type { Request, Response, Transport } from '../../http/transport.ts'
@@ -87,8 +88,15 @@ export async function callJson<T extends z.ZodMiniType>(
   return parse(facts, schema, response.json())
 }
 
-/** A path segment; ids are checked when they are read, names come from the user. */
+/**
+ * A path segment; ids are checked when they are read, names come from the user.
+ * @throws AgentDeployError for `.` and `..`, which a URL swallows in every spelling: another path would be asked
+ */
 export function segment(text: string): string {
+  if (text === '' || text === '.' || text === '..')
+    throw new AgentDeployError(`${JSON.stringify(text)} cannot be an id`, {
+      hint: 'Look at the inputs that give ids.',
+    })
   return encodeURIComponent(text)
 }
 
