@@ -30,6 +30,7 @@ interface Routes {
   card: Reply | undefined
   says: Reply[]
   tasksGet: Reply[]
+  thread?: Reply
   info?: Reply | undefined
   schemas?: Reply | undefined
 }
@@ -54,6 +55,7 @@ function answer(request: Seen): Reply | undefined {
   if (method === 'POST' && path.startsWith('/a2a/')) {
     return next(json.method === 'tasks/get' ? routes.tasksGet : routes.says)
   }
+  if (method === 'GET' && path.startsWith('/threads/')) return routes.thread
   if (path === '/info') return routes.info
   if (path.endsWith('/schemas')) return routes.schemas
   if (method === 'DELETE') return { status: 204, body: '' }
@@ -376,6 +378,36 @@ describe('an A2A check that fails says why, and what to do', () => {
       /Bye/,
     ],
     ['an empty answer', says(task('completed', '')), { text: 'Hello' }, /empty text/, /said nothing/],
+    ['an empty answer, whatever was expected', says(task('completed', ' ')), {}, /empty text$/, /text: ""/],
+    [
+      'the user’s own words, which 0.5 tells as the answer of an agent that says nothing',
+      says(recorded('0.5.23', '7-send-nullnode')),
+      { text: 'x' },
+      /empty text, expected was "x"/,
+      /said nothing/,
+    ],
+    [
+      'an agent that asks on a server that cannot say so',
+      () => {
+        routes.card = card('0.5.23')
+        says(recorded('0.5.23', '7-send-ctx-new'))()
+        routes.thread = { status: 200, body: JSON.stringify({ thread_id: CONTEXT, status: 'interrupted' }) }
+      },
+      { expect: { interrupt: true } },
+      /^The message: the agent stopped to ask, and the server tells its task as completed$/,
+      /no input-required/,
+      /echo/,
+    ],
+    [
+      'an answer in blocks, which a stream of 0.5 keeps back',
+      () => {
+        routes.card = card('0.5.23')
+        says(recorded('0.5.23', '7-stream-blocks'))()
+      },
+      { method: 'stream', text: 'block answer' },
+      /empty text, expected was "block answer"/,
+      /0\.5 line stream no text .* content blocks: use `method: send`/,
+    ],
     [
       'an answer that asks',
       says(recorded('0.16.7', '7-stream-interrupting')),
@@ -508,6 +540,21 @@ describe('an A2A check that fails says why, and what to do', () => {
     routes.says = [{ status: 200, body: '{', hang: true }]
     const outcome = await run(check({ expect: { interrupt: false, withinMs: 300 } }), 60_000)
     expect(outcome.reason).toMatch(/^Not done within 0\.3 s/)
+    expect(outcome.warnings?.at(-1)).toMatch(/^the thread of the message .* stays/)
+  })
+
+  it.each([
+    ['', {}, 'Hello', undefined],
+    ['an empty text that is right', { expect: { interrupt: false, text: text('') } }, '', undefined],
+    ['an answer on a thread that is idle', {}, 'Hello', 'idle'],
+  ])('nothing else: %s', async (_, part, answered, thread) => {
+    if (thread !== undefined) {
+      routes.card = card('0.5.23')
+      routes.thread = { status: 200, body: JSON.stringify({ thread_id: CONTEXT, status: thread }) }
+    }
+    routes.says = [task('completed', answered)]
+    routes.tasksGet = [task('completed')]
+    expect(await run(check(part))).toEqual(expect.objectContaining({ reason: '' }))
   })
 
   it('nothing, when the job is cancelled: that is no finding', async () => {

@@ -14,6 +14,15 @@ function faults(text: string): string[] {
 }
 
 describe('parseChecks', () => {
+  it('keeps the keys of feedback in the order in which they were given', () => {
+    const feedback = '{ q: { value: 1, metadata: { z: 1, a: 2 }, score: 0.5, comment: fine } }'
+    const [check] = parseChecks(`checks: [{ input: {}, feedback: ${feedback} }]`, 'checks').checks
+    if (check?.kind !== 'run') throw new Error('expected a run')
+    expect(JSON.stringify(check.step.feedback?.[0]?.submit)).toBe(
+      '{"value":1,"metadata":{"z":1,"a":2},"score":0.5,"comment":"fine"}',
+    )
+  })
+
   it('reads every kind of check, with its defaults', () => {
     const plan = parseChecks(
       `

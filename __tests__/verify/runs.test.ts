@@ -117,6 +117,18 @@ describe('a run', () => {
     expect(report.checks[0]?.reason).toBe('')
   })
 
+  it('in which every node wrote nothing has an empty answer', async () => {
+    const { checks } = await check(`checks:
+      - { assistant: nullnode, ${hello} }
+      - { assistant: nullnode, ${hello}, expect: { text: "" } }
+      - { assistant: nullnode, ${hello}, expect: { node: nullnode } }`)
+    expect(checks.map(({ reason }) => reason)).toEqual([
+      'The answer is empty: the run is a success and no AI message has text',
+      '',
+      '',
+    ])
+  })
+
   it('looks for the node that wrote', async () => {
     const report = await check(`checks: [{ assistant: two, ${hello}, expect: { node: third } }]`)
     expect(report.checks[0]?.reason).toBe(

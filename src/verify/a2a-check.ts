@@ -3,8 +3,8 @@ import { Conversation } from '../clients/a2a/conversation.ts'
 import { JsonRpcError, RPC } from '../clients/a2a/rpc-error.ts'
 import { getTask } from '../clients/a2a/task.ts'
 import type { A2aConnection, Answer, CallOptions, Task } from '../clients/a2a/types.ts'
-import { deleteThread } from '../clients/agent-server/threads.ts'
-import { HttpError } from '../http/errors.ts'
+import { deleteThread, getThread } from '../clients/agent-server/threads.ts'
+import { HttpError, NetworkError, RedirectError } from '../http/errors.ts'
 import { join } from '../http/url.ts'
 import { callFault, cardFault, NO_MESSAGES_KEY } from './a2a-faults.ts'
 import { judgeEarlier, judgeLast } from './a2a-judge.ts'
@@ -139,6 +139,7 @@ class A2aRun {
         answer = await this.#conversation.say(text, this.#options)
       } catch (error) {
         this.#rethrowCancel()
+        this.#warnOfThread(error)
         return callFault(error, what, this.#context)
       }
       if (this.#contextId !== undefined && answer.contextId !== this.#contextId) {
@@ -157,18 +158,54 @@ class A2aRun {
     throw new RangeError('an a2a check without messages')
   }
 
+  /** `message/send` tells its thread only with the answer: where none came, the thread cannot be deleted. */
+  #warnOfThread(error: unknown): void {
+    const refused =
+      error instanceof JsonRpcError || error instanceof HttpError || error instanceof RedirectError
+    const sent = !refused && !(error instanceof NetworkError && error.neverSent)
+    if (!sent || this.threadId !== undefined) return
+    this.warnings.push(
+      'the thread of the message that was not answered stays at the server, which tells its id only with the answer.',
+    )
+  }
+
   /** The last answer: its own end, what `tasks/get` says of it, then what was expected. */
   async #finish(answer: Answer, what: string): Promise<Outcome> {
     if (!answer.ended) return this.#unfinished(answer, what)
-    const verdict = judgeLast(answer, this.#check.expect, what, { forgetful: this.#forgetful() })
+    if (this.#old && answer.state === 'completed' && (await this.#stoppedToAsk(answer))) {
+      return {
+        reason: `${what}: the agent stopped to ask, and the server tells its task as completed`,
+        hint: 'Servers of the 0.5 line have no input-required: upgrade the agent server, or check this assistant with `input:` and `expect: { interrupt: true }` in place of `a2a:`.',
+        said: answer.text,
+      }
+    }
+    const verdict = judgeLast(answer, this.#check.expect, what, this.#oldStreamNote())
     // A failed answer is told as what it is; tasks/get could only say it again.
     if (verdict.reason !== '' && answer.state !== 'completed') return verdict
     const disagreement = await this.#compareTask(answer)
     return disagreement ?? verdict
   }
 
-  #forgetful(): boolean {
-    return this.#old && this.#check.method === 'stream' && this.#check.messages.length > 1
+  /** What the conversation's thread tells; false where it tells nothing. */
+  async #stoppedToAsk(answer: Answer): Promise<boolean> {
+    const options = { deadline: this.#options.deadline, once: true }
+    try {
+      const { status } = await getThread(agentServer(this.#context), answer.contextId, options)
+      return status === 'interrupted'
+    } catch {
+      this.#rethrowCancel()
+      return false
+    }
+  }
+
+  /** What streams of the 0.5 line keep back. */
+  #oldStreamNote(): string {
+    if (!this.#old || this.#check.method !== 'stream') return ''
+    const lost =
+      this.#check.messages.length > 1
+        ? 'forget what a first streamed message said'
+        : 'stream no text of an answer that is a list of content blocks'
+    return ` Servers of the 0.5 line ${lost}: use \`method: send\`, or upgrade the agent server.`
   }
 
   /** @returns what is wrong with the task as `tasks/get` tells it; undefined when it agrees */

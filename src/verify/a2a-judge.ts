@@ -27,14 +27,9 @@ export function judgeEarlier(answer: Answer, what: string): Outcome | undefined 
 
 /**
  * The answer to the last message.
- * @param facts `forgetful`: the server forgets what a first streamed message said
+ * @param note what is known of the server and may explain a wrong text; "" or a sentence that begins with a space
  */
-export function judgeLast(
-  answer: Answer,
-  expect: A2aExpectation,
-  what: string,
-  facts: { forgetful: boolean },
-): Outcome {
+export function judgeLast(answer: Answer, expect: A2aExpectation, what: string, note: string): Outcome {
   const earlier = judgeEarlier(answer, what)
   if (earlier !== undefined) return earlier
   const asks = answer.state === 'input-required'
@@ -52,21 +47,21 @@ export function judgeLast(
       said: answer.text,
     }
   }
-  if (expect.text === undefined || expect.text.matches(answer.text)) {
+  const wanted = expect.text
+  if (wanted === undefined ? asks || answer.text.trim() !== '' : wanted.matches(answer.text)) {
     return answer.text === '' ? PASSED : { ...PASSED, said: answer.text }
   }
-  const forgot = facts.forgetful
-    ? ' Servers of the 0.5 line forget what a first streamed message said: use `method: send`, or upgrade the agent server.'
-    : ''
-  if (answer.text === '') {
+  if (wanted === undefined || answer.text.trim() === '') {
+    const instead = wanted === undefined ? '' : `, expected was ${quote(wanted.source)}`
+    const fine = wanted === undefined ? ' Where an empty answer is right, say `expect: { text: "" }`.' : ''
     return {
-      reason: `${what} was answered with an empty text, expected was ${quote(expect.text.source)}`,
-      hint: `The agent said nothing: look at its trace, and at whether it writes to \`messages\`.${forgot}`,
+      reason: `${what} was answered with an empty text${instead}`,
+      hint: `The agent said nothing: look at its trace, and at whether it writes to \`messages\`.${fine}${note}`,
     }
   }
   return {
-    reason: `${what} was answered without the expected text ${quote(expect.text.source)}`,
-    hint: `Look at what the agent said; correct the agent, or the check’s \`expect.text\`.${forgot}`,
+    reason: `${what} was answered without the expected text ${quote(wanted.source)}`,
+    hint: `Look at what the agent said; correct the agent, or the check’s \`expect.text\`.${note}`,
     said: answer.text,
   }
 }

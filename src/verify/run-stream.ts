@@ -7,6 +7,13 @@ import { seconds } from './explain.ts'
 import { agentServer } from './server.ts'
 import type { CheckContext, Outcome } from './types.ts'
 
+/** A thread that several runs may share. */
+export interface SharedThread {
+  readonly id: string
+  /** What the runs before said: text by message id. */
+  said: ReadonlyMap<string, string>
+}
+
 /** What a run's stream left behind. */
 export interface StreamedRun {
   readonly answer: Answer
@@ -20,25 +27,26 @@ export interface StreamedRun {
 
 /**
  * Makes a run and follows its stream to the end.
+ * @param thread learns what the run said
  * @returns what came, or why it cannot be used: an assistant that is not there, a stream that broke or did not
  *   end
  * @throws what the client throws before the stream
  */
 export async function streamStep(
   step: Step,
-  threadId: string,
+  thread: SharedThread,
   body: RunBody,
   context: CheckContext,
 ): Promise<{ readonly run: StreamedRun } | { readonly failed: Outcome }> {
   let stream: RunStream
   try {
-    stream = await streamRun(agentServer(context), threadId, body, { deadline: context.deadline })
+    stream = await streamRun(agentServer(context), thread.id, body, { deadline: context.deadline })
   } catch (error) {
     const failed = await refusedAssistant(error, step, context)
     if (failed !== undefined) return { failed }
     throw error
   }
-  const answer = new Answer()
+  const answer = new Answer(thread.said)
   let interrupts: readonly unknown[] | undefined
   let feedback: unknown
   try {
@@ -55,6 +63,7 @@ export async function streamStep(
   } finally {
     stream.close()
   }
+  thread.said = answer.messages
   return { run: { answer, interrupts, feedback, runId: stream.runId(), verdict: stream.verdict() } }
 }
 

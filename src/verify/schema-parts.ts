@@ -54,7 +54,7 @@ function regexFault(source: string): string | undefined {
 
 /**
  * Chooses the schema by the value, so that a fault deep inside keeps its place; a union would only say that
- * nothing fits.
+ * nothing fits. Keys keep the order in which they were given: a strict object has that of its schema.
  * @param choose the schema, or the fault
  */
 export function either<T extends z.ZodMiniType>(choose: (value: unknown) => T | string) {
@@ -68,9 +68,19 @@ export function either<T extends z.ZodMiniType>(choose: (value: unknown) => T | 
         return z.NEVER
       }
       const result = schema.safeParse(value)
-      if (result.success) return result.data
+      if (result.success) return inOrderOf(value, result.data)
       for (const issue of result.error.issues) ctx.issues.push({ ...issue, input: value } as never)
       return z.NEVER
     }),
   )
+}
+
+function inOrderOf<T>(given: unknown, parsed: T): T {
+  if (!isRecord(given) || !isRecord(parsed)) return parsed
+  const keys = Object.keys(given).filter((key) => Object.hasOwn(parsed, key))
+  return Object.fromEntries(keys.map((key) => [key, parsed[key]])) as T
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

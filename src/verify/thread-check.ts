@@ -1,6 +1,7 @@
 import type { ThreadCheck } from './checks.ts'
 import { explain } from './explain.ts'
 import { makeThread, runStep } from './run-step.ts'
+import type { SharedThread } from './run-stream.ts'
 import { withTimeout } from './server.ts'
 import { type CheckContext, type Outcome, PASSED } from './types.ts'
 
@@ -12,7 +13,7 @@ import { type CheckContext, type Outcome, PASSED } from './types.ts'
  */
 export async function checkThread(check: ThreadCheck, context: CheckContext): Promise<Outcome> {
   const { clock } = context.tools
-  let thread: string
+  let thread: SharedThread
   try {
     thread = await makeThread(context)
   } catch (error) {

@@ -1,3 +1,4 @@
+import type { Answer } from '../clients/agent-server/messages.ts'
 import type { Expectation } from './checks.ts'
 import { plainNames } from './explain.ts'
 import type { StreamedRun } from './run-stream.ts'
@@ -39,14 +40,15 @@ export function judge(expect: Expectation, run: StreamedRun, interrupted: boolea
       ...said,
     }
   }
-  return judgeText(expect, text, interrupted) ?? { reason: '', ...said }
+  return judgeText(expect, run.answer, interrupted) ?? { reason: '', ...said }
 }
 
 /** `text: ''` matches whatever was said; without `text`, a run that was to answer must have said something. */
-function judgeText(expect: Expectation, text: string, interrupted: boolean): Outcome | undefined {
+function judgeText(expect: Expectation, answer: Answer, interrupted: boolean): Outcome | undefined {
+  const { text } = answer
   const wanted = expect.text
   if (wanted === undefined ? interrupted || expect.node !== undefined : wanted.matches(text)) return undefined
-  if (text.trim() === '') {
+  if (answer.empty) {
     return {
       reason: 'The answer is empty: the run is a success and no AI message has text',
       hint: 'Look at the trace of the run: the model may have refused, or called a tool and stopped. Where an empty answer is right, say `expect: { text: "" }`.',

@@ -106,6 +106,50 @@ describe('what a run said', () => {
     ).toBe('new')
   })
 
+  it('is not what the thread held before, where a node returns the whole list again', () => {
+    const first = new Answer()
+    first.add(toRunEvent('updates', { agent: { messages: [human, ai('earlier')] } }))
+    const whole = [human, ai('earlier'), { ...human, id: 'h2' }, ai('own', 'a2')]
+    const second = new Answer(first.messages)
+    second.add(toRunEvent('updates', { agent: { messages: whole } }))
+    expect([first.text, second.text]).toEqual(['earlier', 'own'])
+
+    const silent = new Answer(second.messages)
+    silent.add(toRunEvent('updates', { agent: { messages: [...whole, { ...human, id: 'h3' }] } }))
+    expect([silent.text, silent.empty]).toEqual(['', true])
+
+    const values = { messages: whole.slice(0, 3) }
+    expect(said(['values', values], ['updates', { agent: { messages: whole } }])).toBe('own')
+  })
+
+  it('is what it said, though it said the same under the same id before', () => {
+    const first = new Answer()
+    first.add(toRunEvent('updates', { agent: { messages: [ai('Hi', 'fixed'), ai('x', null)] } }))
+    const second = new Answer(first.messages)
+    second.add(toRunEvent('updates', { agent: { messages: [human, ai('Hi', 'fixed'), ai('x', null)] } }))
+    expect(second.text).toBe('Hi\nx')
+    // Rewritten, or followed by what another agent said as if it were the user.
+    const third = new Answer(first.messages)
+    third.add(toRunEvent('updates', { agent: { messages: [ai('Ho', 'fixed'), ai('y', 'new'), human] } }))
+    expect(third.text).toBe('Ho\ny')
+  })
+
+  it.each([
+    [{ a: null }, true],
+    [{ a: {} }, true],
+    [{ a: { messages: [] } }, true],
+    [{ a: { answer: '', list: [null] } }, true],
+    [{ a: { messages: [ai(' ')] } }, true],
+    [{ a: { answer: 0 } }, false],
+    [{ a: null, b: { answer: 'x' } }, false],
+    [{ a: { messages: [ai('x')] } }, false],
+    [{ __interrupt__: [{ value: 1 }] }, false],
+  ])('of %j is empty: %j', (update, empty) => {
+    const answer = new Answer()
+    answer.add(toRunEvent('updates', update))
+    expect(answer.empty).toBe(empty)
+  })
+
   it('counts subgraphs by the name before the bar', () => {
     const answer = new Answer()
     answer.add(toRunEvent('updates|child:1234', { inner: { messages: [ai('deep')] } }))

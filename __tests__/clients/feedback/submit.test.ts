@@ -170,4 +170,8 @@ describe('a feedback URL', () => {
       TOKEN,
     ])
   })
+
+  it('has no token in a word: masking it would blank the log', () => {
+    expect(feedbackSecrets(new URL('https://host.example/other'))).toEqual(['https://host.example/other'])
+  })
 })

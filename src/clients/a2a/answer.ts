@@ -13,7 +13,8 @@ const ASKING_STATES: ReadonlySet<TaskState> = new Set(['input-required', 'auth-r
 /**
  * Puts the events of one message together (design, section 4, "A2A continuity"). The text is that of the
  * artifacts, else of the last `status.message` seen in it, else of the agent's last entry in `history` after
- * the user's message.
+ * the user's message. Servers of the 0.5 line give the user's own words as the answer of an agent that said
+ * nothing: nobody said these.
  */
 export class AnswerBuilder {
   #taskId = ''
@@ -22,6 +23,8 @@ export class AnswerBuilder {
   #statusText: string | undefined
   readonly #artifacts = new Map<string, string>()
   #historyText: string | undefined
+  /** The user's words at the end of `history`, where the agent said nothing after them. */
+  #unanswered: string | undefined
 
   /** @returns true when nothing more is to be expected, because the server says so */
   add(event: TaskEvent): boolean {
@@ -48,7 +51,8 @@ export class AnswerBuilder {
       taskId: this.#taskId,
       contextId: this.#contextId,
       state: this.#state,
-      text: artifacts.length > 0 ? artifacts.join('\n') : (this.#statusText ?? this.#historyText ?? ''),
+      text:
+        artifacts.length > 0 ? this.#ofArtifacts(artifacts) : (this.#statusText ?? this.#historyText ?? ''),
       ended: TERMINAL_STATES.has(this.#state) || ASKING_STATES.has(this.#state),
     }
   }
@@ -61,6 +65,12 @@ export class AnswerBuilder {
     for (const artifact of task.artifacts) this.#addArtifact(artifact, false)
     const said = task.history.slice(task.history.findLastIndex((entry) => entry.role === 'user') + 1)
     this.#historyText = said.at(-1)?.text ?? this.#historyText
+    this.#unanswered = said.length === 0 ? task.history.at(-1)?.text : undefined
+  }
+
+  #ofArtifacts(texts: readonly string[]): string {
+    const text = texts.join('\n')
+    return text === this.#unanswered ? '' : text
   }
 
   #addArtifact(artifact: Artifact, append: boolean): void {

@@ -1,11 +1,16 @@
 import type { RunEvent } from './events.ts'
 
 const AI_TYPES = new Set(['ai', 'AIMessage', 'AIMessageChunk', 'assistant'])
+const HUMAN_TYPES = new Set(['human', 'HumanMessage', 'user'])
 const ROLES = new Set(['ai', 'assistant', 'human', 'user', 'system', 'tool', 'developer', 'function'])
+
+/** Begins the made-up key of a message without an id. */
+const UNNAMED = '\0'
 
 interface Message {
   readonly id: string | undefined
   readonly ai: boolean
+  readonly human: boolean
   readonly chunk: boolean
   readonly text: string
 }
@@ -13,17 +18,27 @@ interface Message {
 /**
  * Collects what a run said: the text of all AI messages that it produced, chunks joined by message id. A graph
  * without messages has said what its nodes wrote, as JSON.
+ *
+ * A node that returns the whole list again writes the thread's earlier messages, too. Those were not produced by
+ * this run: their ids are known, of the runs before or of the first `values`, and a message of the user follows.
  */
 export class Answer {
+  /** Text by message id of what earlier runs on the thread said. */
+  readonly #before: Map<string, string>
   /** Text by message id, in the order of appearance; messages without an id have a made-up key. */
   readonly #texts = new Map<string, string>()
   readonly #nodes: string[] = []
-  readonly #updates: unknown[] = []
+  readonly #updates: Record<string, unknown>[] = []
   #values: Message[] | undefined
   /** Ids in the first `values` event: the thread's earlier messages and the user's own. */
   #earlier: Set<string> | undefined
   #hasMessages = false
   #unnamed = 0
+
+  /** @param before `messages` of the runs before on the same thread */
+  constructor(before: ReadonlyMap<string, string> = new Map()) {
+    this.#before = new Map(before)
+  }
 
   add(event: RunEvent): void {
     if (event.type === 'messages') this.#take(event.messages, event.tuple)
@@ -37,7 +52,10 @@ export class Answer {
     }
     if (event.type === 'values') {
       const messages = messagesIn(event.values).map(read).filter(isMessage)
-      this.#earlier ??= new Set(messages.map(({ id }) => id ?? ''))
+      if (this.#earlier === undefined) {
+        this.#earlier = new Set(messages.map(({ id }) => id ?? ''))
+        for (const { id, ai, text } of messages) if (ai && id !== undefined) this.#before.set(id, text)
+      }
       this.#values = messages
     }
   }
@@ -45,6 +63,18 @@ export class Answer {
   /** Names of the nodes that wrote, in order. */
   get nodes(): readonly string[] {
     return this.#nodes
+  }
+
+  /** AI messages with an id, those of the runs before among them: text by id, for the next run on the thread. */
+  get messages(): ReadonlyMap<string, string> {
+    const named = [...this.#texts].filter(([id]) => !id.startsWith(UNNAMED))
+    return new Map([...this.#before, ...named])
+  }
+
+  /** Nothing was said: no message has text and, without messages, no node wrote anything. */
+  get empty(): boolean {
+    if (this.text.trim() === '') return true
+    return !this.#hasMessages && this.#updates.every((update) => Object.values(update).every(isNothing))
   }
 
   /** Messages joined by line ends, or the updates as JSON, one per line; "" when nothing was said. */
@@ -59,16 +89,22 @@ export class Answer {
   }
 
   #take(messages: readonly unknown[], tuple: boolean): void {
-    for (const message of messages.map(read).filter(isMessage)) {
+    const list = messages.map(read).filter(isMessage)
+    const lastHuman = list.findLastIndex(({ human }) => human)
+    for (const [index, message] of list.entries()) {
       this.#hasMessages = true
-      if (!message.ai) continue
-      const key = message.id ?? `unnamed ${this.#unnamed++}`
+      if (!message.ai || (index < lastHuman && this.#isOld(message))) continue
+      const key = message.id ?? `${UNNAMED}${this.#unnamed++}`
       const before = this.#texts.get(key)
       this.#texts.set(
         key,
         tuple && message.chunk && before !== undefined ? before + message.text : message.text,
       )
     }
+  }
+
+  #isOld({ id, text }: Message): boolean {
+    return id !== undefined && this.#before.get(id) === text
   }
 }
 
@@ -88,14 +124,17 @@ function messagesIn(written: unknown, depth = 0): unknown[] {
 
 /** A message as the server writes it, or as a node did: `{role, content}`, or a pair of role and text. */
 function read(value: unknown): Message | undefined {
-  if (isPair(value)) return { id: undefined, ai: AI_TYPES.has(value[0]), chunk: false, text: value[1] }
+  if (isPair(value)) {
+    const [role, text] = value
+    return { id: undefined, ai: AI_TYPES.has(role), human: HUMAN_TYPES.has(role), chunk: false, text }
+  }
   if (!isRecord(value) || !('content' in value)) return undefined
   const kind = [value['type'], value['role']].find((part) => typeof part === 'string')
   if (kind === undefined || !isContent(value['content'])) return undefined
   const id = typeof value['id'] === 'string' && value['id'] !== '' ? value['id'] : undefined
   // The JavaScript server calls its chunks `ai`, like whole messages.
   const chunk = kind.endsWith('Chunk') || Array.isArray(value['tool_call_chunks'])
-  return { id, ai: AI_TYPES.has(kind), chunk, text: textOf(value['content']) }
+  return { id, ai: AI_TYPES.has(kind), human: HUMAN_TYPES.has(kind), chunk, text: textOf(value['content']) }
 }
 
 /** Content is a string, or a list of blocks of which those with `text` count. */
@@ -112,6 +151,12 @@ function textOf(content: unknown): string {
 
 function isContent(content: unknown): boolean {
   return typeof content === 'string' || Array.isArray(content) || content === null
+}
+
+/** Null of a node that returned nothing, an empty text, and lists and mappings that hold nothing else. */
+function isNothing(written: unknown): boolean {
+  if (typeof written === 'object' && written !== null) return Object.values(written).every(isNothing)
+  return written === null || written === ''
 }
 
 function isMessage(message: Message | undefined): message is Message {
