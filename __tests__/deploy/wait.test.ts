@@ -285,6 +285,14 @@ describe('DEPLOYED is confirmed', () => {
     expect(result.times.at(-1)).toBeGreaterThanOrEqual(20)
   })
 
+  it('not in a deployment that is being deleted', async () => {
+    const result = await wait(() => 'DEPLOYED', {
+      confirm: () => ({ body: { id: 'd1', active_revision_id: 'r2', status: 'AWAITING_DELETE' } }),
+    })
+    expect(result.outcome).toBe('error')
+    expect(result.message).toContain('being deleted')
+  })
+
   it('a confirmation that fails is a failed poll', async () => {
     const result = await wait(() => 'DEPLOYED', {
       confirm: (_asked, nth) => (nth < 4 ? { status: 500 } : facts('r2')),

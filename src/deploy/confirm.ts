@@ -4,6 +4,7 @@ import { getRevision } from '../clients/control-plane/revisions.ts'
 import type { Deployment, Revision } from '../clients/control-plane/wire.ts'
 import { HttpError } from '../http/errors.ts'
 import { DeployError } from './errors.ts'
+import { isBeingDeleted } from './statuses.ts'
 
 /** Our revision, and what was there before our write: without that nobody can tell older from newer. */
 export interface Ours {
@@ -26,11 +27,21 @@ export type Confirmation =
 /**
  * Proves by `active_revision_id`, where the service gives it, that the revision which says `DEPLOYED` is the
  * one that serves. Where it does not, a newer revision that is `DEPLOYED` too serves in its place.
- * @throws DeployError `superseded` when a newer one serves; what the requests throw
+ * @throws DeployError `superseded` when a newer one serves, `error` when the deployment is being deleted; what
+ *   the requests throw
  */
 export async function confirm(ours: Ours, revision: Revision, call: CallOptions): Promise<Confirmation> {
   const { api, deploymentId, revisionId, previousActive } = ours
   const deployment = await getDeployment(api, deploymentId, call)
+  if (isBeingDeleted(deployment)) {
+    throw new DeployError(
+      'error',
+      `Revision ${revisionId} is DEPLOYED, but its deployment is being deleted`,
+      {
+        hint: 'Somebody, or a teardown job, deleted the deployment while this job waited. Put both jobs into one `concurrency` group.',
+      },
+    )
+  }
   const active = deployment.active_revision_id
   if (active === revisionId) return { verdict: 'live', deployment }
   if (active == null) {

@@ -5,9 +5,7 @@ import type { Deployment } from '../clients/control-plane/wire.ts'
 import { HttpError } from '../http/errors.ts'
 import { DeployError } from './errors.ts'
 import type { Target } from './settings.ts'
-
-/** Statuses of a deployment that somebody deletes at this moment. */
-const GOING = new Set(['AWAITING_DELETE', 'AWAITING_FINAL_DELETE'])
+import { isBeingDeleted } from './statuses.ts'
 
 /**
  * The deployment that the inputs mean, read in full.
@@ -23,8 +21,8 @@ export async function findDeployment(
   const found =
     target.deploymentId === undefined
       ? await findInList(api, target, options)
-      : await findById(api, target.deploymentId, target.name, options)
-  if (found !== undefined && isGoing(found)) {
+      : await findById(api, target.deploymentId, target, options)
+  if (found !== undefined && isBeingDeleted(found)) {
     throw new DeployError('error', `The deployment ${found.id} is being deleted`, {
       hint: 'Run the job again when it is gone (a few minutes), or choose another `name`.',
     })
@@ -35,7 +33,7 @@ export async function findDeployment(
 async function findById(
   api: ControlPlane,
   id: string,
-  name: string | undefined,
+  { name, agent }: Target,
   options: CallOptions,
 ): Promise<Deployment> {
   let deployment: Deployment
@@ -49,6 +47,15 @@ async function findById(
   if (name !== undefined && typeof deployment.name === 'string' && deployment.name !== name) {
     const message = `the deployment ${id} has the name "${deployment.name}", and "${name}" was given. Correct one of the two, or leave \`name\` out.`
     throw new InputError([{ input: 'name', message }])
+  }
+  const is = deployment.agent
+  if (
+    agent !== undefined &&
+    is != null &&
+    (is.agent_id !== agent.agentId || is.environment !== agent.environment)
+  ) {
+    const message = `the deployment ${id} is of the agent "${is.agent_id ?? ''}" in "${is.environment ?? ''}", and "${agent.agentId}" in "${agent.environment}" was given. Correct one of the two, or leave \`agent-id\` and \`agent-environment\` out.`
+    throw new InputError([{ input: 'agent-id', message }])
   }
   return deployment
 }
@@ -71,7 +78,7 @@ async function findInList(
         deployment.agent.environment === agent.environment,
   )
   // One that is being deleted makes way for its successor, and is told only where there is none.
-  const staying = exact.filter((deployment) => !isGoing(deployment))
+  const staying = exact.filter((deployment) => !isBeingDeleted(deployment))
   if (staying.length > 1) {
     throw new DeployError(
       'error',
@@ -96,8 +103,4 @@ async function readMatch(
     if (error instanceof HttpError && error.status === 404) return undefined
     throw error
   }
-}
-
-function isGoing(deployment: { readonly status?: string | null | undefined }): boolean {
-  return GOING.has(deployment.status ?? '')
 }

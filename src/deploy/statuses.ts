@@ -28,6 +28,13 @@ export function isNearTheEnd(status: string): boolean {
   return NEAR_THE_END.has(status)
 }
 
+/** Statuses of a deployment that somebody deletes at this moment; it answers until it is gone. */
+const GOING = new Set(['AWAITING_DELETE', 'AWAITING_FINAL_DELETE'])
+
+export function isBeingDeleted(deployment: { readonly status?: string | null | undefined }): boolean {
+  return GOING.has(deployment.status ?? '')
+}
+
 /** A status for outputs: the service's word where it looks like one, else `UNKNOWN` (remote text stays out). */
 export function statusWord(status: string): string {
   return /^[A-Za-z][A-Za-z0-9_-]{0,39}$/.test(status) ? status : 'UNKNOWN'

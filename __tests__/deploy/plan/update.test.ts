@@ -105,7 +105,6 @@ describe('resource_spec is replaced whole by the service', () => {
 describe('fields that cannot change', () => {
   it.each([
     [{ source: 'external_docker' as const }, github(), 'source', 'github', 'external_docker'],
-    [{ imageUri: IMAGE }, github(), 'source', 'github', 'external_docker'],
     [{ integrationId: 'i2' }, github(), 'integration-id', 'i1', 'i2'],
     [{ repoUrl: 'https://github.com/octo/other' }, github(), 'repo-url', 'octo/agent', 'octo/other'],
     [
@@ -137,6 +136,15 @@ describe('fields that cannot change', () => {
     const faults = faultsOf(() => plan(part as Partial<Settings>, found))
     expect(faults).toHaveLength(1)
     expect(faults[0]).toMatch(new RegExp(`^${input}: .*has .*${have}.*${want}`))
+  })
+
+  it.each([
+    [{ imageUri: IMAGE }, github(), 'image-uri', 'external_docker', 'github'],
+    [{ pushImage: 'a:1' }, github(), 'push-image', 'internal_docker', 'github'],
+    [{ integrationId: 'i1' }, external(), 'integration-id', 'github', 'external_docker'],
+  ])('%j, which means another source, is named in its place', (part, found, input, want, have) => {
+    const [fault] = faultsOf(() => plan(part, found))
+    expect(fault).toMatch(new RegExp(`^${input}: means the source "${want}".*has "${have}"`))
   })
 
   it.each([

@@ -9,6 +9,8 @@ interface FixedField {
   /** undefined: the answer does not tell, so nothing can be compared; null: it has none. */
   readonly have: string | null | undefined
   readonly same?: (have: string, want: string) => boolean
+  /** What the input stands for, where that is not plain from its name. */
+  readonly what?: string
 }
 
 /**
@@ -26,7 +28,7 @@ export function fixedFieldFaults(
   const type = settings.deploymentType === undefined ? undefined : DEPLOYMENT_TYPES[settings.deploymentType]
   const fields: FixedField[] = [
     { input: 'name', want: settings.target.name, have: deployment.name },
-    { input: 'source', want: source, have: deployment.source ?? undefined },
+    { input: inputOfSource(settings), want: source, have: deployment.source ?? undefined, what: 'source' },
     { input: 'repo-url', want: settings.repoUrl, have: config.repo_url, same: sameRepository },
     { input: 'integration-id', want: settings.integrationId, have: config.integration_id },
     // external_docker has no type, and the input is not sent there.
@@ -43,17 +45,27 @@ export function fixedFieldFaults(
     },
     ...requestFields(request, config, listenerConfig, deployment),
   ]
-  return fields.flatMap(({ input, want, have, same }) => {
+  return fields.flatMap(({ input, want, have, same, what }) => {
     if (want === undefined || have === undefined) return []
     if (have !== null && (same ?? ((a, b) => a === b))(have, want)) return []
     const has = have === null ? 'none' : `"${have}"`
     return [
       {
         input,
-        message: `cannot be changed after creation: the deployment has ${has}, and "${want}" was asked for. Remove the input, or create another deployment under another name.`,
+        message:
+          what === undefined || what === input
+            ? `cannot be changed after creation: the deployment has ${has}, and "${want}" was asked for. Remove the input, or create another deployment under another name.`
+            : `means the ${what} "${want}", which cannot be changed after creation: the deployment has ${has}. Remove the input, or create another deployment under another name.`,
       },
     ]
   })
+}
+
+/** With `source: auto` the input that decided. */
+function inputOfSource(settings: Settings): string {
+  if (settings.source !== 'auto') return 'source'
+  if (settings.imageUri !== undefined) return 'image-uri'
+  return settings.integrationId !== undefined ? 'integration-id' : 'push-image'
 }
 
 function requestFields(
