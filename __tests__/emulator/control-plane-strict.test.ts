@@ -318,6 +318,7 @@ describe('paths', () => {
       expect.arrayContaining([
         '/v2/auth/providers',
         '/v2/sandboxes/boxes/{name}',
+        '/api/v2/sandboxes/boxes/{name}',
         '/api/v1/feedback/tokens/{token_id}',
       ]),
     )

@@ -63,7 +63,7 @@ describe('an upload', () => {
     expect(await outcome(id, body.latest_revision_id)).toEqual({ status: 'DEPLOYED', log: '' })
     const found = await emulator.call('POST', `/d/${id}/assistants/search`, {})
     expect(found.body.map(({ graph_id: graph }: { graph_id: string }) => graph)).toEqual(['helper'])
-    const { uploads } = await emulator.state()
+    const { body: uploads } = await emulator.call('GET', '/_emulator/uploads')
     const kept = await fetch(`${emulator.controlPlaneUrl}/_emulator/uploads/${uploads[0]?.id}`)
     expect(Buffer.from(await kept.arrayBuffer())).toEqual(archiveOf(PROJECT))
   })

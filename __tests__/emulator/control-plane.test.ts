@@ -100,7 +100,8 @@ describe('a deployment', () => {
     expect((await emulator.call('DELETE', `/v2/deployments/${body.id}`)).status).toBe(204)
     expect((await emulator.call('GET', `/v2/deployments/${body.id}`)).body.status).toBe('AWAITING_DELETE')
     clock.pass(4)
-    expect((await emulator.call('GET', `/v2/deployments/${body.id}`)).status).toBe(404)
+    const gone = await emulator.call('GET', `/v2/deployments/${body.id}`)
+    expect([gone.status, gone.body]).toEqual([404, { detail: `Deployment ID ${body.id} not found.` }])
     expect((await emulator.call('DELETE', `/v2/deployments/${body.id}`)).status).toBe(404)
     const left = await emulator.call('POST', '/v2/deployments', DOCKER)
     expect([left.status, left.body]).toEqual([409, { detail: sentence }])
@@ -122,7 +123,11 @@ describe('a deployment', () => {
     const two = await emulator.call('POST', '/v2/deployments', { ...DOCKER, name: 'two' })
     expect((await emulator.call('DELETE', `/v2/deployments?deployment_ids=${two.body.id}`)).status).toBe(200)
     expect((await emulator.call('DELETE', `/v2/deployments?deployment_ids=${NOWHERE}`)).status).toBe(404)
-    expect((await emulator.call('DELETE', '/v2/deployments')).status).toBe(422)
+    const none = await emulator.call('DELETE', '/v2/deployments')
+    expect([none.status, none.body]).toEqual([
+      422,
+      { detail: [{ type: 'missing', loc: ['query', 'deployment_ids'], msg: 'Field required' }] },
+    ])
   })
 
   it('is known by its agent where the workspace works that way', async () => {

@@ -55,6 +55,9 @@ describe('which requests a fault hits', () => {
     await emulator.fault({ path: '/v2/*', times: 9, effect: { status: 500 } })
     expect((await emulator.call('GET', '/v2/deployments')).status).toBe(500)
     expect((await emulator.call('GET', '/v2/auth/providers')).status).toBe(200)
+    await emulator.clearFaults()
+    await emulator.fault({ path: '*', effect: { status: 504 } })
+    expect((await emulator.call('GET', '/v2/auth/providers')).status).toBe(504)
     await emulator.fault({ path: '/**', times: null, effect: { status: 502 } })
     expect((await emulator.call('GET', '/v2/auth/providers')).status).toBe(502)
     expect((await emulator.call('GET', '/d/x/info')).status).toBe(502)
@@ -235,6 +238,12 @@ describe('requests that no client of ours makes', () => {
   it.each([
     ['another host than it has', 'GET /v2/deployments HTTP/1.1\r\nHost: evil.example\r\n\r\n', '403'],
     ['a whole URL as target', 'GET http://evil.example/v2/x HTTP/1.1\r\nHost: x\r\n\r\n', '404'],
+    [
+      'a whole URL that is served',
+      'GET http://a.example/v2/deployments?limit=1 HTTP/1.1\r\nHost: x\r\n\r\n',
+      '403',
+    ],
+    ['no path at all', 'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n', '404'],
     ['two slashes', 'GET //evil.example/v2/deployments HTTP/1.1\r\nHost: x\r\n\r\n', '404'],
     ['a method of its own', 'TRACE /v2/deployments HTTP/1.1\r\nHost: x\r\n\r\n', '405'],
     ['a broken escape', 'GET /storage/agent-sources/%zz HTTP/1.1\r\nHost: x\r\n\r\n', '404'],
@@ -245,5 +254,19 @@ describe('requests that no client of ours makes', () => {
     socket.destroy()
     expect(chunk.toString().split(' ')[1]).toBe(status)
     expect((await emulator.call('GET', '/v2/deployments')).status).toBe(200)
+  })
+})
+
+describe('the state', () => {
+  it('is the six lists that are public, and no more; what it was told is asked for by itself', async () => {
+    const lists = ['deployments', 'revisions', 'providers', 'sandboxes', 'feedback', 'requests']
+    expect(Object.keys(await emulator.state())).toEqual(lists)
+    await emulator.fault({ path: '/v2/x', effect: { status: 500 } })
+    await emulator.scenario({ deployment: 'later', logs: ['a line'] })
+    expect((await emulator.call('GET', '/_emulator/faults')).body).toMatchObject([{ path: '/v2/x', hits: 0 }])
+    expect((await emulator.call('GET', '/_emulator/scenarios')).body).toMatchObject([{ deployment: 'later' }])
+    expect((await emulator.call('GET', '/_emulator/integrations')).body).toHaveLength(1)
+    expect((await emulator.call('GET', '/_emulator/listeners')).body).toEqual([])
+    expect((await emulator.call('GET', '/_emulator/uploads')).body).toEqual([])
   })
 })

@@ -168,6 +168,16 @@ describe('a scenario', () => {
     ['a status that is no pair', { statuses: [['BUILDING']] }],
     ['seconds that are none', { statuses: [['BUILDING', '2']] }],
     ['a commit that is none', { commit: 'main' }],
+    [
+      'a status after one that stays',
+      {
+        statuses: [
+          ['BUILDING', null],
+          ['DEPLOYED', 1],
+        ],
+      },
+    ],
+    ['nothing to say', { deployment: 'my-agent' }],
     ['a sandbox without a name', { sandbox: { statuses: [['ready', null]] } }],
   ])('with %s is refused', async (_what, spec) => {
     expect((await emulator.call('POST', '/_emulator/scenarios', spec)).status).toBe(422)

@@ -86,6 +86,17 @@ describe('the agent server of a deployment', () => {
     expect((await emulator.call('GET', `/d/${other.id}/threads/${thread.thread_id}`)).status).toBe(404)
   })
 
+  it('ends its runs and streams when its deployment is gone', async () => {
+    await start()
+    const id = await live()
+    const response = await run(id, { assistant_id: 'slow' })
+    await emulator.call('DELETE', `/v2/deployments/${id}`)
+    clock.pass(4)
+    expect((await emulator.call('GET', `/v2/deployments/${id}`)).status).toBe(404)
+    const text = await response.text()
+    expect(text).not.toContain('slow done')
+  })
+
   it('streams: the first event is there while the run goes on', async () => {
     await start()
     const response = await run(await live(), { assistant_id: 'slow' })

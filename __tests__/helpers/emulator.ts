@@ -16,7 +16,6 @@ export interface StateView {
     body: unknown
     status: number | null
   }[]
-  uploads: Record<string, unknown>[]
 }
 
 export interface Answer {

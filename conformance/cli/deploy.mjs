@@ -101,6 +101,7 @@ async function entriesOf(upload) {
 }
 
 const state = async () => (await fetch(`${emulator.controlPlaneUrl}/_emulator/state`)).json()
+const uploads = async () => (await fetch(`${emulator.controlPlaneUrl}/_emulator/uploads`)).json()
 
 try {
   let first
@@ -138,10 +139,10 @@ try {
   })
 
   await checks.run('our archive of the same project is the same, but for secrets', async () => {
-    const theirs = await entriesOf((await state()).uploads.at(-1))
+    const theirs = await entriesOf((await uploads()).at(-1))
     const { code, output } = await deployByAction()
     assert.equal(code, 0, output)
-    const ours = await entriesOf((await state()).uploads.at(-1))
+    const ours = await entriesOf((await uploads()).at(-1))
     for (const name of SECRETS) {
       assert.ok(Object.hasOwn(theirs, name), `the CLI left out ${name}`)
       delete theirs[name]

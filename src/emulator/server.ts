@@ -48,6 +48,14 @@ function parsedBody(bytes: Buffer): unknown {
   }
 }
 
+/** Path and query. A proxy's client names the whole URL (RFC 9112, section 3.2.2), `OPTIONS *` nothing. */
+function targetOf({ url = '/' }: IncomingMessage): string {
+  if (url.startsWith('/')) return url
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return '/'
+  const { pathname, search } = new URL(url)
+  return pathname + search
+}
+
 class Service {
   readonly state: EmulatorState
   readonly #agents: AgentServers
@@ -62,6 +70,7 @@ class Service {
     this.#agents = new AgentServers(state, createAgentServer, (runId, keys) =>
       feedback.mint(state.baseUrl, runId, keys),
     )
+    state.onGone = (deploymentId) => this.#agents.drop(deploymentId)
     const app = newApp()
     mountControlPlane(app, state)
     sandboxes.routes(app)
@@ -88,8 +97,7 @@ class Service {
   }
 
   async handle(request: IncomingMessage, out: ServerResponse): Promise<void> {
-    const target = request.url?.startsWith('/') ? request.url : '/'
-    const url = new URL(`${this.state.baseUrl}${target}`)
+    const url = new URL(`${this.state.baseUrl}${targetOf(request)}`)
     const gone = new AbortController()
     out.once('close', () => gone.abort())
     if (ADMIN.test(url.pathname)) {

@@ -46,6 +46,12 @@ export class AgentServers {
       : new Response('default backend - 404', { status: 404 })
   }
 
+  /** Ends the runs and streams of a deployment that is gone, and drops what its agent server held. */
+  drop(deploymentId: string): void {
+    this.#servers.get(deploymentId)?.server.close()
+    this.#servers.delete(deploymentId)
+  }
+
   close(): void {
     for (const { server } of this.#servers.values()) server.close()
     this.#servers.clear()

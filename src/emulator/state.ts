@@ -100,6 +100,8 @@ export class EmulatorState {
   readonly tracingProjects = new Set<string>()
   /** No last slash; known once the server listens. */
   baseUrl = ''
+  /** Told the id of a deployment whose deletion is done. */
+  onGone: (deploymentId: string) => void = () => {}
   #deployments: Deployment[] = []
 
   constructor(settings: Settings, clock: EmulatorClock) {
@@ -112,7 +114,10 @@ export class EmulatorState {
   deployments(): Deployment[] {
     const isGone = ({ deletedAt }: Deployment): boolean =>
       deletedAt !== null && this.clock.elapsed(deletedAt) >= DELETE_SECONDS
-    for (const { id } of this.#deployments.filter(isGone)) this.uploads.forget(id)
+    for (const { id } of this.#deployments.filter(isGone)) {
+      this.uploads.forget(id)
+      this.onGone(id)
+    }
     this.#deployments = this.#deployments.filter((deployment) => !isGone(deployment))
     for (const deployment of this.#deployments) advance(deployment, this.clock)
     return this.#deployments.toReversed()

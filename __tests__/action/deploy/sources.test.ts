@@ -45,7 +45,7 @@ const fromSource = (inputs: Record<string, string> = {}, options = {}) =>
 
 /** What the emulator keeps of the last upload: entry names of the archive. */
 async function uploaded(): Promise<string[]> {
-  const id = (await emulator.state()).uploads.at(-1)?.['id']
+  const id = (await emulator.call('GET', '/_emulator/uploads')).body.at(-1)?.id
   const response = await fetch(`${emulator.controlPlaneUrl}/_emulator/uploads/${id}`)
   const names: string[] = []
   const stream = new PassThrough()

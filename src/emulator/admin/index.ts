@@ -65,6 +65,7 @@ function cleared(clear: () => void): Response {
   return new Response(null, { status: 204 })
 }
 
+/** What the service holds: these six and no others, since other people's CI reads them (design, section 5). */
 function stateView(state: EmulatorState, neighbours: Neighbours): object {
   const deployments = state.deployments()
   return {
@@ -78,12 +79,6 @@ function stateView(state: EmulatorState, neighbours: Neighbours): object {
     sandboxes: neighbours.sandboxes(),
     feedback: neighbours.feedback(),
     requests: state.requests,
-    uploads: state.uploads.entries(),
-    listeners: state.listeners,
-    integrations: state.integrations,
-    tracingProjects: [...state.tracingProjects],
-    faults: state.faults.entries(),
-    scenarios: state.scenarios.entries(),
   }
 }
 
@@ -150,6 +145,12 @@ export function mountAdmin(app: Hono, state: EmulatorState, neighbours: Neighbou
     ['DELETE', '/_emulator/integrations', () => cleared(() => state.integrations.splice(0))],
     ['POST', '/_emulator/listeners', addListener],
     ['DELETE', '/_emulator/listeners', () => cleared(() => state.listeners.splice(0))],
+    // What it was told, and what discovery finds.
+    ['GET', '/_emulator/faults', () => Response.json(state.faults.entries())],
+    ['GET', '/_emulator/scenarios', () => Response.json(state.scenarios.entries())],
+    ['GET', '/_emulator/integrations', () => Response.json(state.integrations)],
+    ['GET', '/_emulator/listeners', () => Response.json(state.listeners)],
+    ['GET', '/_emulator/uploads', () => Response.json(state.uploads.entries())],
     ['GET', '/_emulator/uploads/{upload_id}', archive],
   ]
   mount(app, routes, state, true)

@@ -1,7 +1,7 @@
 /** `/v2/deployments`: create, list, read, change, delete. */
 import { newId } from '../ids.ts'
 import type { EmulatorState } from '../state.ts'
-import { Problem } from '../wire/problem.ts'
+import { invalid, Problem } from '../wire/problem.ts'
 import { checked, pathUuid, Query, readBody } from '../wire/request.ts'
 import { type Check, isObject, list, text, uuid } from '../wire/schema.ts'
 import {
@@ -33,14 +33,14 @@ const DEFAULT_SPEC = { min_scale: 1, max_scale: 1, cpu: 1, memory_mb: 2048 }
 export function findDeployment(state: EmulatorState, id: string | undefined): Deployment {
   const deploymentId = pathUuid(id, 'deployment_id')
   const deployment = state.deployment(deploymentId)
-  if (!deployment) throw new Problem(404, `Deployment ${deploymentId} not found`)
+  if (!deployment) throw new Problem(404, `Deployment ID ${deploymentId} not found.`)
   return deployment
 }
 
 /** For writes: a deployment that is going away takes none. */
 export function findLive(state: EmulatorState, id: string | undefined): Deployment {
   const deployment = findDeployment(state, id)
-  if (deployment.deletedAt !== null) throw new Problem(404, `Deployment ${deployment.id} is being deleted`)
+  if (deployment.deletedAt !== null) throw new Problem(404, `Deployment ID ${deployment.id} not found.`)
   return deployment
 }
 
@@ -228,14 +228,16 @@ function remove({ state, request, params }: Call): Response {
 
 function removeMany({ state, request }: Call): Response {
   const given = new Query(request.url).all('deployment_ids')
-  const ids = checked(given, list(uuid, { min: 1, max: 100 }), ['query', 'deployment_ids'])
+  const loc = ['query', 'deployment_ids']
+  if (given.length === 0) throw invalid([{ type: 'missing', loc, msg: 'Field required' }])
+  const ids = checked(given, list(uuid, { max: 100 }), loc)
   const found = ids.map((id) => [id, state.deployment(id)] as const)
   for (const [, deployment] of found) if (deployment) removeOne(state, deployment, false)
   const deleted = found.filter(([, deployment]) => deployment).map(([id]) => id)
   const failed = found
     .filter(([, deployment]) => !deployment)
-    .map(([id]) => ({ deployment_id: id, error: `Deployment ${id} not found` }))
-  if (deleted.length === 0) throw new Problem(404, 'Deployments not found')
+    .map(([id]) => ({ deployment_id: id, error: `Deployment ID ${id} not found.` }))
+  if (deleted.length === 0) throw new Problem(404, `Deployment ID ${ids[0]} not found.`)
   return Response.json({ deleted, failed }, { status: failed.length === 0 ? 200 : 207 })
 }
 

@@ -20,6 +20,7 @@ const ROUTES: readonly Route[] = [
 /** Served on the same port by other rooms, but part of the service's description. */
 const NEIGHBOURS: readonly (readonly [string, string])[] = [
   ['GET', '/v2/sandboxes/boxes/{name}'],
+  ['GET', '/api/v2/sandboxes/boxes/{name}'],
   ['GET', '/api/v1/feedback/tokens/{token_id}'],
   ['POST', '/api/v1/feedback/tokens/{token_id}'],
 ]

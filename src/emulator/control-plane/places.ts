@@ -30,7 +30,7 @@ function listeners({ state, request }: Call): Response {
 function listener({ state, params }: Call): Response {
   const id = pathUuid(params.listener_id, 'listener_id')
   const found = state.listeners.find((candidate) => candidate.id === id)
-  if (!found) throw new Problem(404, `Listener ${id} not found`)
+  if (!found) throw new Problem(404, `Listener ID ${id} not found.`)
   return Response.json(found)
 }
 

@@ -16,7 +16,7 @@ const NEVER_BUILT = ['CREATING', 'QUEUED', 'AWAITING_BUILD', 'BUILDING', 'CREATE
 export function findRevision(deployment: Deployment, id: string | undefined): Revision {
   const revisionId = pathUuid(id, 'revision_id')
   const revision = deployment.revisions.find((candidate) => candidate.id === revisionId)
-  if (!revision) throw new Problem(404, `Revision ${revisionId} not found`)
+  if (!revision) throw new Problem(404, `Revision ID ${revisionId} not found.`)
   return revision
 }
 

@@ -82,9 +82,9 @@ export const faultSpec: Check<FaultSpec> = object({
   effect: required(effect),
 })
 
-/** `*` is anything but a slash, `**` anything at all, `?` one character that is no slash. */
+/** `*` is anything but a slash, `**` (and a `*` that is the whole glob) anything at all, `?` one character that is no slash. */
 export function globPattern(glob: string): RegExp {
-  const source = glob.replace(/\*\*|[*?]|[.+^${}()|[\]\\]/g, (found) => {
+  const source = (glob === '*' ? '**' : glob).replace(/\*\*|[*?]|[.+^${}()|[\]\\]/g, (found) => {
     if (found === '**') return '.*'
     if (found === '*') return '[^/]*'
     return found === '?' ? '[^/]' : `\\${found}`

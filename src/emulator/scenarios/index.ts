@@ -6,6 +6,7 @@ import {
   bool,
   type Check,
   type Issue,
+  isObject,
   type Loc,
   list,
   nullable,
@@ -43,15 +44,37 @@ function step(value: unknown, loc: Loc, issues: Issue[]): Step {
   return pair as unknown as Step
 }
 
-const steps = list(step, { min: 1 })
+const pairs = list(step, { min: 1 })
 
-export const revisionScript: Check<RevisionScript> = object({
+/** Nothing comes after a status that stays. */
+const steps: Check<Step[]> = (value, loc, issues) => {
+  const found = pairs(value, loc, issues)
+  const stays = found?.findIndex((pair) => pair?.[1] === null) ?? -1
+  if (stays >= 0 && stays < found.length - 1) {
+    const msg = 'Input should be seconds, as another status follows: null stays for good'
+    issues.push({ type: 'value_error', loc: [...loc, stays, 1], msg })
+  }
+  return found
+}
+
+const scriptFields = object({
   deployment: optional(text({ min: 1 })),
   statuses: optional(steps),
   logs: optional(list(text())),
   commit: optional(text({ pattern: /^[0-9a-f]{40}$/ })),
   active: optional(bool),
 })
+
+const SAYS = ['statuses', 'logs', 'commit', 'active']
+
+export const revisionScript: Check<RevisionScript> = (value, loc, issues) => {
+  const script = scriptFields(value, loc, issues)
+  if (isObject(value) && !SAYS.some((name) => Object.hasOwn(value, name))) {
+    const msg = `Input should say at least one of ${SAYS.join(', ')}, or sandbox`
+    issues.push({ type: 'value_error', loc, msg })
+  }
+  return script
+}
 
 export const sandboxScenario = object({
   sandbox: required(
