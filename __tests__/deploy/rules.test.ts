@@ -102,6 +102,7 @@ describe('nextInterval', () => {
     ['BUILDING', 100_000, 15_000],
     ['', 0, 2000],
     ['DEPLOYING', 0, 2000],
+    ['DEPLOYING', 1, 2300],
     ['DEPLOYING', 100, 5000],
     ['DEPLOYED', 100, 5000],
   ])('%s after %s polls is %s ms', (status, polls, ms) => {

@@ -64,6 +64,7 @@ async function wait(
 }
 
 const CREATED: Record<string, string> = {
+  r0: '2025-01-01T00:00:00Z',
   r1: '2026-01-01T00:00:01Z',
   r2: '2026-01-01T00:00:02Z',
   r3: '2026-01-01T00:00:03Z',
@@ -104,6 +105,19 @@ describe('the ends', () => {
   it('is live when it gets DEPLOYED at the deadline itself', async () => {
     const result = await wait(({ at }) => (at >= 100 ? 'DEPLOYED' : 'DEPLOYING'), { seconds: 100 })
     expect(result.outcome).toBe('live')
+  })
+
+  it('is asked for once more after a poll that hung past the deadline', async () => {
+    const result = await wait(
+      (_asked, nth) => {
+        if (nth > 1) return 'DEPLOYED'
+        void service.clock.sleep(130_000)
+        return 'reset'
+      },
+      { seconds: 100 },
+    )
+    expect(result.outcome).toBe('live')
+    expect(result.times).toEqual([0, 130])
   })
 
   it('INTERRUPTED gets 60 s of grace, to the second', async () => {
@@ -250,13 +264,14 @@ describe('DEPLOYED is confirmed', () => {
 
   it.each([
     ['the newest of all', facts('r3', 'r3'), {}],
+    ['the newest of all, whatever its time says', facts('r0', 'r0'), {}],
     ['newer by its time, though not the newest', facts('r3', 'r4'), {}],
     ['newer than ours, where the service shows another latest', facts('r3', 'r2'), {}],
     ['unnamed, while a newer one is DEPLOYED too', facts(undefined, 'r3'), { tellsActive: false }],
   ])('superseded when the active one is %s', async (_title, answer, options) => {
     const result = await wait(() => 'DEPLOYED', { confirm: () => answer, ...options })
     expect(result.outcome).toBe('superseded')
-    expect(result.message).toContain('r3')
+    expect(result.message).toMatch(/the newer revision r[03] serves/)
   })
 
   it.each([
