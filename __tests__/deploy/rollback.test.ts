@@ -10,6 +10,7 @@ import {
 } from '../helpers/scripted-service.ts'
 
 const READ = 'GET /v2/deployments/d1'
+const STOP = 'POST /v2/deployments/d1/revisions/r2/interruption'
 const AGAIN = 'POST /v2/deployments/d1/revisions/r1/redeploy'
 
 let service: ScriptedService
@@ -97,6 +98,7 @@ describe('startRollback', () => {
     latestBefore: 'r1',
     previousRevisionId: 'r1',
     previousServed: true,
+    stillWalks: false,
     log: service.log,
     ...part,
   })
@@ -118,6 +120,20 @@ describe('startRollback', () => {
     expect(await startRollback(facts())).toBe('r9')
   })
 
+  it.each([{ status: 202 }, { status: 400 }, 'reset' as const])(
+    'interrupts ours first where it still walks, whether that works or not (%j)',
+    async (answer) => {
+      await start({
+        [READ]: () => deployment('r2', 'r1'),
+        [AGAIN]: () => deployment('r9'),
+        [STOP]: () => answer,
+        'GET /v2/deployments/d1/revisions/r1': () => revision('r1', 'DEPLOYED'),
+      })
+      expect(await startRollback(facts({ stillWalks: true }))).toBe('r9')
+      expect(service.asked.map(({ line }) => line).slice(-2)).toEqual([STOP, AGAIN])
+    },
+  )
+
   it('goes over a newer one that has failed', async () => {
     await world('r1', 'r3', { r3: 'BUILD_FAILED' })
     expect(await startRollback(facts())).toBe('r9')
@@ -130,8 +146,8 @@ describe('startRollback', () => {
     ['a newer one is under way', 'r1', 'r3', {}, /r3 of somebody else is BUILDING/],
   ])('does not when %s', async (_title, active, latest, part, words) => {
     await world(active, latest)
-    await expect(startRollback(facts(part))).rejects.toThrow(words)
-    expect(asked(AGAIN)).toBe(0)
+    await expect(startRollback(facts({ ...part, stillWalks: true }))).rejects.toThrow(words)
+    expect(asked(AGAIN) + asked(STOP)).toBe(0)
   })
 
   it('does not when the one before is not known to have served, and is not DEPLOYED', async () => {

@@ -1,7 +1,7 @@
 import type { Log } from '../base/log.ts'
 import type { CallOptions, ControlPlane } from '../clients/control-plane/api.ts'
 import { getDeployment } from '../clients/control-plane/deployments.ts'
-import { getRevision, redeployRevision } from '../clients/control-plane/revisions.ts'
+import { getRevision, interruptRevision, redeployRevision } from '../clients/control-plane/revisions.ts'
 import type { Deployment } from '../clients/control-plane/wire.ts'
 import { isAmbiguous } from '../http/retry.ts'
 import { APPLY_MS } from './apply.ts'
@@ -18,6 +18,8 @@ const ROLLS_BACK: ReadonlySet<Outcome> = new Set([
 
 /** Pauses between reads of what a redeploy made, in milliseconds. */
 const SETTLE_MS = [500, 1_500]
+
+const INTERRUPT_MS = 20_000
 
 export function mayRollBack(outcome: Outcome): boolean {
   return ROLLS_BACK.has(outcome)
@@ -75,6 +77,8 @@ export interface RollbackFacts {
   readonly previousRevisionId: string | undefined
   /** True when `previousRevisionId` is known to have served. */
   readonly previousServed: boolean
+  /** Our revision has not ended: it is interrupted first, or it would hold the queue up, or get live afterwards. */
+  readonly stillWalks: boolean
   readonly log: Log
 }
 
@@ -108,7 +112,19 @@ export async function startRollback(facts: RollbackFacts): Promise<string> {
   log.info(
     'A rollback redeploys the older revision. It does not undo: the resource spec, secrets, environment variables, OAuth providers.',
   )
+  if (facts.stillWalks) await interruptOurs(facts)
   return redeploy(api, deployment, previousRevisionId, options)
+}
+
+/** Best effort: a revision that has ended meanwhile cannot be interrupted. */
+async function interruptOurs({ api, deploymentId, ourRevisionId, log }: RollbackFacts): Promise<void> {
+  try {
+    await interruptRevision(api, deploymentId, ourRevisionId, { once: true, timeoutMs: INTERRUPT_MS })
+    log.info(`Revision ${ourRevisionId} was interrupted, so that it does not hold the rollback up`)
+  } catch (error) {
+    if (api.transport.signal.aborted) throw error
+    log.debug(error instanceof Error ? error.message : 'unknown error')
+  }
 }
 
 /** A newer revision of somebody else that is still under way would be overtaken by ours. */

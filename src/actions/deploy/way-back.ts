@@ -23,6 +23,7 @@ export async function rollBack(run: DeployRun, accepted: Accepted, failure: unkn
         latestBefore: accepted.latestBefore,
         previousRevisionId: previousRevision,
         previousServed: previousActive !== undefined,
+        stillWalks: outcomeOf(failure) === 'timed-out' && !inputs.interruptOnCancel,
         log: runner.log,
       })
       runner.log.info(`Rolling back to revision ${previousRevision ?? ''} as ${revisionId}`)
