@@ -252,6 +252,7 @@ describe('DEPLOYED is confirmed', () => {
     const stuck = await wait(() => 'DEPLOYED', { confirm: () => facts('r1'), seconds: 60 })
     expect(stuck.outcome).toBe('timed-out')
     expect(stuck.message).toContain('the older revision r1 still serves')
+    expect(service.said.filter((line) => line.includes('r1 still serves; waiting on'))).toHaveLength(1)
   })
 
   it('not while the service, which named one before, names none', async () => {

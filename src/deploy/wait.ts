@@ -64,10 +64,12 @@ export async function waitForRevision(options: WaitOptions): Promise<Live> {
         case 'deployed': {
           const confirmed = await confirm(options, revision, call)
           if (confirmed.verdict === 'live') return { revision, deployment: confirmed.deployment }
-          unconfirmed =
+          const serving =
             confirmed.activeRevisionId === undefined
               ? 'the service names no revision that serves'
               : `the older revision ${confirmed.activeRevisionId} still serves`
+          if (serving !== unconfirmed) log.info(`DEPLOYED, but ${serving}; waiting on`)
+          unconfirmed = serving
           break
         }
         case 'failed':
@@ -174,6 +176,6 @@ function timedOut({ revisionId }: WaitOptions, status: string, unconfirmed: stri
   return new DeployError('timed-out', `Revision ${revisionId} was not live in time: ${at}`, {
     hint: stuck
       ? 'An older revision is probably stuck before it: look at the deployment in LangSmith and interrupt that one. `interrupt-on-cancel: true` keeps jobs from leaving such revisions behind.'
-      : 'Raise `timeout-minutes`: a first deploy takes about 15 minutes. Without `interrupt-on-cancel: true` the revision goes on, and may get live after this job.',
+      : 'Raise `timeout-minutes`: a first deploy takes about 15 minutes. Unless it was interrupted, the revision goes on and may get live after this job (`interrupt-on-cancel: true` interrupts it).',
   })
 }

@@ -143,7 +143,8 @@ describe('fields that cannot change', () => {
     [{ pushImage: 'a:1' }, github(), 'push-image', 'internal_docker', 'github'],
     [{ integrationId: 'i1' }, external(), 'integration-id', 'github', 'external_docker'],
   ])('%j, which means another source, is named in its place', (part, found, input, want, have) => {
-    const [fault] = faultsOf(() => plan(part, found))
+    const [fault, ...others] = faultsOf(() => plan(part, found))
+    expect(others).toEqual([])
     expect(fault).toMatch(new RegExp(`^${input}: means the source "${want}".*has "${have}"`))
   })
 

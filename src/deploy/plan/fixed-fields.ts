@@ -27,8 +27,8 @@ export function fixedFieldFaults(
   const listenerConfig = isMapping(config.listener_config) ? config.listener_config : {}
   const type = settings.deploymentType === undefined ? undefined : DEPLOYMENT_TYPES[settings.deploymentType]
   const fields: FixedField[] = [
-    { input: 'name', want: settings.target.name, have: deployment.name },
     { input: inputOfSource(settings), want: source, have: deployment.source ?? undefined, what: 'source' },
+    { input: 'name', want: settings.target.name, have: deployment.name },
     { input: 'repo-url', want: settings.repoUrl, have: config.repo_url, same: sameRepository },
     { input: 'integration-id', want: settings.integrationId, have: config.integration_id },
     // external_docker has no type, and the input is not sent there.

@@ -18,8 +18,8 @@ export function planUpdate(facts: PlanFacts, deployment: Deployment): UpdatePlan
   const { settings, git } = facts
   const source = resolveSource(settings, deployment)
   const fixed = fixedFieldFaults(settings, source, deployment, settings.request)
-  // Of a wrong source everything else would be wrong too: one fault is enough.
-  refuse(fixed)
+  // Of a wrong source everything else would be wrong too: that one fault, which comes first, is enough.
+  refuse(source === (deployment.source ?? source) ? fixed : fixed.slice(0, 1))
   const revision = revisionConfigOf(source, facts, deployment)
   refuse([...misplacedInputs(settings, source), ...revision.faults])
 
