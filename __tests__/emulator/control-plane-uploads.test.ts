@@ -68,6 +68,40 @@ describe('an upload', () => {
     expect(Buffer.from(await kept.arrayBuffer())).toEqual(archiveOf(PROJECT))
   })
 
+  it('that brings other graphs keeps the threads and assistants', async () => {
+    const { id, url, path } = await place()
+    await put(url, archiveOf(PROJECT))
+    const { body: first } = await deploy(id, path)
+    await outcome(id, first.latest_revision_id)
+    const { body: thread } = await emulator.call('POST', `/d/${id}/threads`, {})
+    const say = (assistant: string, content: string) =>
+      emulator.call('POST', `/d/${id}/threads/${thread.thread_id}/runs/wait`, {
+        assistant_id: assistant,
+        input: { messages: [{ role: 'user', content }] },
+      })
+    expect(JSON.stringify((await say('helper', 'one')).body)).toContain('echo: one (seen 1)')
+    const { body: mine } = await emulator.call('POST', `/d/${id}/assistants`, {
+      graph_id: 'helper',
+      name: 'mine',
+    })
+
+    const { body: given } = await emulator.call('POST', `/v2/deployments/${id}/upload-url`)
+    const config = JSON.stringify({ graphs: { other: './other.py:graph' } })
+    await put(given.upload_url, archiveOf({ 'langgraph.json': config, 'other.py': '' }))
+    const { body: second } = await deploy(id, given.object_path)
+    await outcome(id, second.latest_revision_id)
+    expect(JSON.stringify((await say('other', 'two')).body)).toContain('echo: two (seen 2)')
+    expect((await say('helper', 'three')).status).toBe(422)
+    const found = await emulator.call('POST', `/d/${id}/assistants/search`, {})
+    const names = found.body.map(({ name, metadata }: { name: string; metadata: object }) => [name, metadata])
+    expect(names).toEqual([
+      ['other', { created_by: 'system' }],
+      ['mine', {}],
+    ])
+    const gone = await say(mine.assistant_id, 'four')
+    expect(gone.body.__error__.message).toBe('Graph "helper" not found')
+  })
+
   it('offers its headers to a client that asks for them', async () => {
     const { body } = await emulator.call('POST', '/v2/deployments', UPLOADED)
     const old = await emulator.call('POST', `/v2/deployments/${body.id}/upload-url`)

@@ -57,19 +57,19 @@ export class AgentServers {
     this.#servers.clear()
   }
 
-  /** The same server for every revision, as all of them share a database; a new one where the graphs changed. */
+  /** The same server for every revision; where the graphs changed, another one on the same database. */
   #serverOf(deployment: Deployment, active: Revision): AgentServer {
     const known = this.#servers.get(deployment.id)
     if (known && JSON.stringify(known.served) === JSON.stringify(active.served)) return known.server
-    known?.server.close()
-    const server = this.#make(deployment, active.served)
+    const options = this.#optionsFor(deployment, active.served)
+    const server = known ? known.server.next(options) : this.#create(options)
     this.#servers.set(deployment.id, { served: active.served, server })
     return server
   }
 
-  #make(deployment: Deployment, served: Served): AgentServer {
+  #optionsFor(deployment: Deployment, served: Served): AgentServerOptions {
     const { settings, baseUrl } = this.#state
-    return this.#create({
+    return {
       url: `${baseUrl}/d/${deployment.id}`,
       profile: settings.profile,
       agentVersion: settings.agentVersion,
@@ -85,6 +85,6 @@ export class AgentServers {
         revisionId: deployment.activeRevisionId,
         tenantId: settings.workspaceId,
       }),
-    })
+    }
   }
 }

@@ -56,26 +56,24 @@ export class Engine {
   readonly threads: ThreadStore
   readonly options: EngineOptions
   readonly #queues = new Map<string, { active: Job | undefined; waiting: Job[] }>()
-  #micros = 0
+  readonly #last: { micros: number }
   #closed = false
 
-  constructor(options: EngineOptions) {
+  /** @param before the engine of the revision before: its assistants and threads go on, as in one database. */
+  constructor(options: EngineOptions, before?: Engine) {
     this.options = options
     this.graphs = options.graphs
-    this.ids =
-      options.random === undefined ? new IdSource(options.now) : new IdSource(options.now, options.random)
+    this.#last = before === undefined ? { micros: 0 } : before.#last
+    this.ids = before?.ids ?? new IdSource(options.now, options.random)
     const timestamp = (): string => this.timestamp()
     const { ids } = this
     // The recorded server registers every other graph first, so that a search tells them in that order.
     const names = [...options.graphs.keys()]
     const graphIds = [1, 0].flatMap((wave) => names.filter((_name, index) => index % 2 === wave))
-    this.assistants = new AssistantStore({
-      graphIds,
-      ids,
-      timestamp,
-      js: options.profile === 'js',
-    })
-    this.threads = new ThreadStore({ ids, timestamp })
+    this.assistants =
+      before?.assistants ?? new AssistantStore({ ids, timestamp, js: options.profile === 'js' })
+    this.assistants.register(graphIds)
+    this.threads = before?.threads ?? new ThreadStore({ ids, timestamp })
   }
 
   /** The time in the server's spelling: microseconds and `+00:00` (Python), milliseconds and `Z` (JavaScript). */
@@ -83,9 +81,10 @@ export class Engine {
     const now = this.options.now()
     if (this.options.profile === 'js') return new Date(now).toISOString()
     // No two are the same, so that what was made later also sorts later.
-    this.#micros = Math.max(Math.trunc(now) * 1000, this.#micros + 1)
-    const text = new Date(Math.trunc(this.#micros / 1000)).toISOString()
-    return `${text.slice(0, -1)}${String(this.#micros % 1000).padStart(3, '0')}+00:00`
+    const micros = Math.max(Math.trunc(now) * 1000, this.#last.micros + 1)
+    this.#last.micros = micros
+    const text = new Date(Math.trunc(micros / 1000)).toISOString()
+    return `${text.slice(0, -1)}${String(micros % 1000).padStart(3, '0')}+00:00`
   }
 
   /**
@@ -227,6 +226,8 @@ export class Engine {
         if (job === undefined) continue
         clearTimeout(job.timer)
         job.run.abort.abort()
+        // What runs unwinds by itself; what waits never will.
+        if (job !== queue.active) job.run.status = 'interrupted'
         job.run.end()
       }
     }
@@ -327,7 +328,8 @@ export class Engine {
     stream: RunStream,
   ): Promise<{ output: Json; interrupts: { id: string; value: unknown }[] }> {
     const graph = this.graphs.get(run.graphId)
-    // Only the JavaScript server lets an assistant name a graph that is not there; the error comes first and alone.
+    // An assistant may name a graph that is not there on the JavaScript server, and on any when the next revision
+    // left the graph out. The error comes first and alone.
     if (graph === undefined) throw new RunError('Error', `Graph "${run.graphId}" not found`)
     stream.metadata()
     const executor = new Executor(run, thread, graph, stream, {

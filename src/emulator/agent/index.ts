@@ -19,8 +19,12 @@ export interface AgentServerDeps {
 
 /** Makes one agent server: its own assistants, threads and runs, reachable through `fetch`. */
 export function createAgentServer(options: AgentServerOptions, deps: AgentServerDeps = {}): AgentServer {
+  return serverOn(options, deps)
+}
+
+function serverOn(options: AgentServerOptions, deps: AgentServerDeps, before?: Engine): AgentServer {
   const profile = profileOf(options.profile)
-  const engine = new Engine({
+  const engineOptions = {
     profile: options.profile,
     agentVersion: options.agentVersion,
     url: options.url,
@@ -28,7 +32,8 @@ export function createAgentServer(options: AgentServerOptions, deps: AgentServer
     now: deps.now ?? Date.now,
     ...(deps.random === undefined ? {} : { random: deps.random }),
     ...(options.mintFeedback === undefined ? {} : { mintFeedback: options.mintFeedback }),
-  })
+  }
+  const engine = new Engine(engineOptions, before)
   const open = new OpenStreams()
   const router = new Router(profile, options)
   metaRoutes(router, options, () => router.paths())
@@ -36,11 +41,16 @@ export function createAgentServer(options: AgentServerOptions, deps: AgentServer
   threadRoutes(router, engine, profile, open)
   runRoutes(router, engine, profile, open)
   a2aRoutes(router, { engine, options, profile, open })
+  const close = (): void => {
+    engine.close()
+    open.closeAll()
+  }
   return {
     fetch: (request) => router.app.fetch(request),
-    close() {
-      engine.close()
-      open.closeAll()
+    close,
+    next(changed) {
+      close()
+      return serverOn(changed, deps, engine)
     },
   }
 }

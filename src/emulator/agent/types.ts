@@ -37,4 +37,6 @@ export interface AgentServer {
   fetch(request: Request): Response | Promise<Response>
   /** Ends runs, timers and open streams. */
   close(): void
+  /** The next revision, on the same assistants and threads; this one is closed. */
+  next(options: AgentServerOptions): AgentServer
 }

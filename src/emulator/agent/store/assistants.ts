@@ -66,23 +66,25 @@ export function mirrorContext(config: Json, context: Json): { config: Json; cont
 export class AssistantStore {
   readonly #byId = new Map<string, Assistant>()
   readonly #versions = new Map<string, Assistant[]>()
-  readonly #graphIds: readonly string[]
+  #graphIds: readonly string[] = []
   readonly #ids: IdSource
   readonly #timestamp: () => string
   /** `langgraphjs dev` takes any graph name and lets the run fail, and keeps config and context apart. */
   readonly #js: boolean
 
-  constructor(deps: {
-    graphIds: readonly string[]
-    ids: IdSource
-    timestamp: () => string
-    js: boolean
-  }) {
-    this.#graphIds = deps.graphIds
+  constructor(deps: { ids: IdSource; timestamp: () => string; js: boolean }) {
     this.#ids = deps.ids
     this.#timestamp = deps.timestamp
     this.#js = deps.js
-    for (const graphId of deps.graphIds) {
+  }
+
+  /** Tells which graphs are served: new ones get a system assistant, that of one that is gone goes. */
+  register(graphIds: readonly string[]): void {
+    const before = this.#graphIds
+    this.#graphIds = graphIds
+    for (const gone of before) if (!graphIds.includes(gone)) this.delete(systemAssistantId(gone))
+    for (const graphId of graphIds) {
+      if (before.includes(graphId)) continue
       const metadata = { created_by: 'system' }
       this.#insert({ assistant_id: systemAssistantId(graphId), graph_id: graphId, name: graphId, metadata })
     }
