@@ -1,7 +1,7 @@
 import { InputError } from '../base/errors.ts'
 import type { CallOptions, ControlPlane } from '../clients/control-plane/api.ts'
 import { getDeployment, listDeployments } from '../clients/control-plane/deployments.ts'
-import type { Deployment } from '../clients/control-plane/wire.ts'
+import type { Deployment, ListedDeployment } from '../clients/control-plane/wire.ts'
 import { HttpError } from '../http/errors.ts'
 import { DeployError } from './errors.ts'
 import type { Target } from './settings.ts'
@@ -65,7 +65,20 @@ async function findInList(
   target: Target,
   options: CallOptions,
 ): Promise<Deployment | undefined> {
-  const { agent, name } = target
+  const match = await findListed(api, target, options)
+  return match === undefined ? undefined : readMatch(api, match.id, options)
+}
+
+/**
+ * The entry of the list that has exactly this name, or is of this agent and environment, over all pages. One
+ * that is being deleted makes way for its successor, and counts only where there is none.
+ * @throws DeployError when several match
+ */
+export async function findListed(
+  api: ControlPlane,
+  { agent, name }: Target,
+  options: CallOptions,
+): Promise<ListedDeployment | undefined> {
   const filter =
     agent === undefined
       ? { name_contains: name }
@@ -77,17 +90,15 @@ async function findInList(
         deployment.agent?.agent_id === agent.agentId &&
         deployment.agent.environment === agent.environment,
   )
-  // One that is being deleted makes way for its successor, and is told only where there is none.
   const staying = exact.filter((deployment) => !isBeingDeleted(deployment))
   if (staying.length > 1) {
     throw new DeployError(
       'error',
       `${staying.length} deployments match (${staying.map(({ id }) => id).join(', ')}), expected one at most`,
-      { hint: 'Give `deployment-id` to say which one is meant.' },
+      { hint: 'Give `deployment-id` to say which one is meant. Nothing was changed.' },
     )
   }
-  const match = staying[0] ?? exact[0]
-  return match === undefined ? undefined : readMatch(api, match.id, options)
+  return staying[0] ?? exact[0]
 }
 
 /** The list may show less than the deployment itself, and a merge needs all of it. */

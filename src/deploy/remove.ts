@@ -2,12 +2,11 @@ import type { Clock } from '../base/clock.ts'
 import { AgentDeployError, InputError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { ControlPlane } from '../clients/control-plane/api.ts'
-import { deleteDeployment, getDeployment, listDeployments } from '../clients/control-plane/deployments.ts'
+import { deleteDeployment, getDeployment } from '../clients/control-plane/deployments.ts'
 import { HttpError, RedirectError, RequestError } from '../http/errors.ts'
+import { findListed } from './find.ts'
 import type { Target } from './settings.ts'
-
-/** Statuses of a deployment that is being deleted; it answers until it is gone. */
-const GOING = new Set(['AWAITING_DELETE', 'AWAITING_FINAL_DELETE'])
+import { isBeingDeleted } from './statuses.ts'
 
 const MIN_POLL_MS = 500
 const MAX_POLL_MS = 10_000
@@ -32,7 +31,7 @@ interface Tools {
  * The deployment to delete: by id, by its exact name over all pages, or by agent and environment. One that is
  * being deleted already counts only where no other has the name.
  * @returns undefined when there is none
- * @throws InputError when id and name disagree, AgentDeployError when several match
+ * @throws InputError when id and name disagree, DeployError when several match
  */
 export async function findDoomed(
   api: ControlPlane,
@@ -40,26 +39,7 @@ export async function findDoomed(
   deadline: number,
 ): Promise<Doomed | undefined> {
   if (target.deploymentId !== undefined) return findById(api, target.deploymentId, target.name, deadline)
-  const { agent, name } = target
-  const filter =
-    agent === undefined
-      ? { name_contains: name }
-      : { agent_id: agent.agentId, agent_environment: agent.environment }
-  const exact = (await listDeployments(api, filter, { deadline })).filter((one) =>
-    agent === undefined
-      ? one.name === name
-      : one.is_preview !== true &&
-        one.agent?.agent_id === agent.agentId &&
-        one.agent.environment === agent.environment,
-  )
-  const staying = exact.filter((one) => !GOING.has(one.status ?? ''))
-  if (staying.length > 1) {
-    throw new AgentDeployError(
-      `${staying.length} deployments match (${staying.map(({ id }) => id).join(', ')}), so nothing was deleted`,
-      { hint: 'Give `deployment-id` to say which one is meant.' },
-    )
-  }
-  const match = staying[0] ?? exact[0]
+  const match = await findListed(api, target, { deadline })
   return match === undefined ? undefined : doomed(match)
 }
 
@@ -85,7 +65,7 @@ function doomed(one: {
   name?: string | null | undefined
   status?: string | null | undefined
 }): Doomed {
-  return { id: one.id, name: one.name ?? undefined, going: GOING.has(one.status ?? '') }
+  return { id: one.id, name: one.name ?? undefined, going: isBeingDeleted(one) }
 }
 
 /**
