@@ -50,7 +50,7 @@ describe('threads', () => {
     const empty = await agent.call('GET', `/threads/${id}/state`)
     expect(empty.body).toMatchObject({ values: {}, next: [], checkpoint: null, interrupts: [] })
     await agent.stream(id, { assistant_id: 'two', input: says('hi') })
-    const { body: history } = await agent.call('GET', `/threads/${id}/history`)
+    const { body: history } = await agent.call('GET', `/threads/${id}/history?limit=10`)
     expect(history.map((state: { metadata: { step: number } }) => state.metadata.step)).toEqual([2, 1, 0, -1])
     expect(history.map((state: { next: string[] }) => state.next)).toEqual([
       [],

@@ -6,7 +6,7 @@ import type { RunEvent, RunRequest } from './run.ts'
 import { Run } from './run.ts'
 import { mergeConfig, pendingMetadata, runningMetadata } from './runconfig.ts'
 import type { Before, CancelReason } from './settle.ts'
-import { feedbackError, runNotFound, settle, sleep, USER_CANCEL } from './settle.ts'
+import { feedbackError, requested, runNotFound, settle, sleep } from './settle.ts'
 import type { Assistant } from './store/assistants.ts'
 import { AssistantStore } from './store/assistants.ts'
 import type { Checkpoint, Thread } from './store/threads.ts'
@@ -156,7 +156,7 @@ export class Engine {
     }
     queue.waiting.push(job)
     if (strategy === 'interrupt' || strategy === 'rollback') {
-      for (const other of others) this.#cancelJob(thread, other, { ...USER_CANCEL, action: strategy })
+      for (const other of others) this.#cancelJob(thread, other, requested(strategy))
     }
     job.timer = setTimeout(
       () => {
@@ -174,7 +174,7 @@ export class Engine {
   }
 
   /** Cancels a run that waits or works. Gives false when it has ended already. Await `run.done` for its end. */
-  cancel(run: Run, reason: CancelReason = USER_CANCEL): boolean {
+  cancel(run: Run, reason: CancelReason = requested('interrupt')): boolean {
     const thread = this.threads.get(run.threadId)
     const queue = this.#queues.get(run.threadId)
     const job = [queue?.active, ...(queue?.waiting ?? [])].find((item) => item?.run === run)
@@ -216,6 +216,14 @@ export class Engine {
     thread.updatedAt = this.timestamp()
     thread.stateUpdatedAt = thread.updatedAt
     return checkpoint
+  }
+
+  /** Takes the open question of a thread back, as if its node had answered nothing. */
+  dropQuestion(threadId: string): void {
+    const thread = this.threads.get(threadId)
+    if (thread?.status !== 'interrupted') return
+    this.updateState(thread, {}, head(thread)?.next[0])
+    Object.assign(thread, { status: 'idle', interrupts: {} })
   }
 
   /** Ends every run and every timer; streams close. */

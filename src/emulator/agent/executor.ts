@@ -88,13 +88,14 @@ export class Executor {
       interrupts = await this.#runNode(node, first ? resume : undefined)
       if (interrupts.length > 0) break
       first = false
-      if (this.#next.length > 0 && this.#listed(this.#run.request.interruptAfter, node)) {
+      // The Python server stops after the last node, too, where nothing is left to be asked.
+      const stops = this.#next.length > 0 || this.#deps.dialect !== 'js'
+      if (stops && this.#listed(this.#run.request.interruptAfter, node)) {
         this.#stream.breakpoint()
         break
       }
     }
     const output = outputOf(this.#graph, this.#state)
-    if (interrupts.length > 0) this.#stream.values(output, interrupts)
     this.#run.lastValues ??= output
     this.#stream.graphEvent('on_chain_end', { output })
     return { output, interrupts }
@@ -197,7 +198,9 @@ export class Executor {
     const interrupts = [{ id: this.#deps.ids.hex(), value }]
     if (parentTask !== undefined) parentTask.interrupts = interrupts
     this.#stream.interruptUpdates(interrupts)
+    if (this.#deps.dialect !== 'js') this.#stream.values(outputOf(this.#graph, this.#state), interrupts)
     this.#stream.taskResult(task, { error: null, result: {}, interrupts })
+    if (this.#deps.dialect === 'js') this.#stream.values(outputOf(this.#graph, this.#state), interrupts)
     return interrupts
   }
 

@@ -48,8 +48,9 @@ export function mergeConfig(
         ...(js ? (own.config['configurable'] as Json | undefined) : {}),
         ...(thread.config['configurable'] as Json | undefined),
       }
-      const { configurable: _configurable, ...rest } = assistant.config
-      thread.config = { ...rest, ...thread.config, configurable: threadConfigurable }
+      // The rest of a run's config stays at the thread, too, and is not applied to later runs.
+      const { configurable: _configurable, ...rest } = js ? {} : own.config
+      thread.config = { ...assistant.config, ...thread.config, ...rest, configurable: threadConfigurable }
     },
     config({ runId, threadId, requestId, now, request: { afterSeconds } }) {
       const { configurable: _assistant, ...assistantRest } = assistant.config
@@ -82,8 +83,8 @@ export function mergeConfig(
 
 /** A run's metadata before it begins: the assistant's, the caller's, and whose run it is. */
 export function pendingMetadata(assistant: Assistant, request: RunRequest): Json {
-  const given = { ...assistant.metadata, ...request.metadata }
-  return { ...given, graph_id: assistant.graph_id, assistant_id: assistant.assistant_id }
+  const whose = { graph_id: assistant.graph_id, assistant_id: assistant.assistant_id }
+  return { ...assistant.metadata, ...whose, ...request.metadata, ...whose }
 }
 
 /** Version of the graph library behind the recorded 0.16.7. */

@@ -13,7 +13,13 @@ export interface CancelReason {
   message: string
 }
 
-export const USER_CANCEL: CancelReason = { action: 'interrupt', message: 'User interrupted the run' }
+/** The route that a thread names when one of its runs was cancelled; A2A names the same. */
+export const CANCEL_ROUTE = 'POST /threads/{thread_id}/runs/{run_id}/cancel'
+
+/** A cancel that was asked for, in the words of 0.16.7. */
+export function requested(action: CancelReason['action'], route = CANCEL_ROUTE): CancelReason {
+  return { action, message: `${action} requested via ${route}` }
+}
 
 /** The thread before a run: what a rollback goes back to. */
 export interface Before {
@@ -42,8 +48,9 @@ export function settle(
   thread.stateUpdatedAt = now
   thread.ran = true
   thread.error = run.error?.wire() ?? null
-  if (run.status === 'interrupted' && reason?.action === 'interrupt') {
-    thread.error = { error: 'UserInterrupt', message: reason.message }
+  if (run.status === 'interrupted' && reason !== undefined) {
+    const error = reason.action === 'rollback' ? 'UserRollback' : 'UserInterrupt'
+    thread.error = { error, message: reason.message }
   }
   thread.interrupts = {}
   for (const task of last?.tasks ?? []) {

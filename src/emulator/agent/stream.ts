@@ -140,7 +140,7 @@ export class RunStream {
     task: StepTask,
     result: { error: unknown; result: unknown; interrupts: readonly Interrupt[] },
   ): void {
-    const interrupts = result.interrupts.map(({ id, value }) => ({ value, id }))
+    const interrupts = this.#interruptItems(result.interrupts)
     const error = this.#js && result.error === null ? {} : { error: result.error }
     const payload = { id: task.id, name: task.node, ...error, result: result.result, interrupts }
     this.#mode('tasks', payload)

@@ -13,7 +13,9 @@ export function threadWire(thread: Thread, profile: 'python' | 'js'): Json {
   const times = { created_at: thread.createdAt, updated_at: thread.updatedAt }
   const values = thread.values ?? null
   const { metadata, status, config } = thread
-  const end = thread.ran ? { error: thread.error, interrupts: thread.interrupts } : {}
+  // A run that failed before its first checkpoint, or was rolled back to before it, leaves no `interrupts`.
+  const interrupts = thread.checkpoints.length === 0 ? {} : { interrupts: thread.interrupts }
+  const end = thread.ran ? { error: thread.error, ...interrupts } : {}
   const stateTime = { state_updated_at: thread.stateUpdatedAt }
   if (thread.origin === 'run') {
     return { thread_id: thread.id, status, metadata, config, ...times, values, ...stateTime, ...end }

@@ -78,6 +78,7 @@ export async function cancelTask(
     throw new RpcError(TASK_NOT_CANCELABLE, 'Task is not cancelable in its current state')
   }
   for (const run of [...task.runs].reverse()) if (server.engine.cancel(run)) await run.done
+  if (server.tasks.state(task) === 'input-required') server.engine.dropQuestion(task.contextId)
   task.canceled = true
   const message = shapes.says('Task was canceled', { id: task.id })
   return shapes.task(task, { status: { state: shapes.state('canceled'), ...nowOf(server), message } })

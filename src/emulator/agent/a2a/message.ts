@@ -121,14 +121,14 @@ function given(value: unknown): string | undefined {
 export function graphInput(version: A2aVersion, sent: SentMessage, marker: Json): Json {
   if (sent.texts.length === 0 && sent.files.length === 0) return sent.data
   if ('messages' in sent.data) return sent.data
-  const base = {
-    role: sent.human ? 'user' : 'assistant',
-    ...(version === '1.0' ? { id: sent.messageId, additional_kwargs: marker } : {}),
-  }
+  const message = (content: unknown): Json =>
+    version === '1.0'
+      ? { role: sent.human ? 'human' : 'assistant', content, id: sent.messageId, additional_kwargs: marker }
+      : { role: sent.human ? 'user' : 'assistant', content }
   if (sent.files.length === 0) {
-    return { ...sent.data, messages: sent.texts.map((content) => ({ ...base, content })) }
+    return { ...sent.data, messages: sent.texts.map(message) }
   }
   const texts = sent.texts.map((text) => ({ type: 'text', text }))
   const files = sent.files.map((file) => ({ type: 'file', ...file }))
-  return { ...sent.data, messages: [{ ...base, content: [...texts, ...files] }] }
+  return { ...sent.data, messages: [message([...texts, ...files])] }
 }

@@ -52,6 +52,7 @@ export function startTask(
     assistantId: assistant.assistant_id,
     ...inputOrAnswer(server, known, sent, marker),
     streamMode: modes,
+    ...(options.a2a === '1.0' ? { metadata: marker } : {}),
     multitaskStrategy: 'enqueue',
     ifNotExists: 'create',
     // 0.3 streams a message without a context on a thread that does not outlive it (recorded: 7-stream-noctx-thread).

@@ -122,6 +122,8 @@ export class Tasks {
     shapes: Shapes,
     options: { scope: 'context' | 'task'; length: number | undefined },
   ): Json[] {
+    // What a cancel leaves behind is no run's and has no marked message.
+    if (task.canceled && this.lastRun(task).status !== 'interrupted') return []
     const told: Json[] = []
     let owner: { id: string; mine: boolean } = { id: task.id, mine: true }
     for (const message of this.#messages(task)) {

@@ -8,7 +8,7 @@ import type { Router } from '../router.ts'
 import type { Run, RunEvent, RunStatus } from '../run.ts'
 import { readJson, validate } from '../schema.ts'
 import { disconnect, runSchemas, runsCancel } from '../schemas.ts'
-import { runNotFound, USER_CANCEL } from '../settle.ts'
+import { requested, runNotFound } from '../settle.ts'
 import type { OpenStreams } from '../sse.ts'
 import { sseResponse, streamBody } from '../sse.ts'
 import { runWire } from '../wire.ts'
@@ -132,6 +132,15 @@ export function runRoutes(router: Router, engine: Engine, profile: Profile, open
     return { ...run.lastValues, ...feedback }
   }
 
+  /** What a join ends with: of a run that ended before, its thread as it is now. */
+  async function joined(run: Run): Promise<unknown> {
+    const thread = engine.threads.get(run.threadId)
+    const late = !js && run.ended && run.status === 'success' && thread?.values !== undefined
+    if (!late) return outcome(run)
+    const asked = Object.values(thread.interrupts).flat()
+    return { ...thread.values, ...(asked.length === 0 ? {} : { __interrupt__: asked }) }
+  }
+
   function threadPath(run: Run): string {
     return `/threads/${run.threadId}/runs/${run.id}`
   }
@@ -244,7 +253,7 @@ export function runRoutes(router: Router, engine: Engine, profile: Profile, open
     if (run === undefined)
       return wait({ headers, isJoin: true, result: Promise.resolve(failure(notFound())) })
     const cancel = isTrue(context.req.query('cancel_on_disconnect'))
-    return wait({ headers, isJoin: true, result: outcome(run), ...hangUp(run, cancel) })
+    return wait({ headers, isJoin: true, result: joined(run), ...hangUp(run, cancel) })
   })
 
   router.add('GET', '/threads/:thread_id/runs/:run_id/stream', (context) => {
@@ -275,7 +284,7 @@ export function runRoutes(router: Router, engine: Engine, profile: Profile, open
     const run = engine.findRun(threadId(context), runId(context))
     if (run === undefined) throw new HttpError(404, js ? 'Run not found' : 'No runs found to cancel.')
     const action = context.req.query('action') === 'rollback' ? 'rollback' : 'interrupt'
-    const cancelled = engine.cancel(run, { ...USER_CANCEL, action })
+    const cancelled = engine.cancel(run, requested(action))
     // The JavaScript server takes the cancel of a finished run for done.
     if (!cancelled && !js) throw new HttpError(404, NOTHING_TO_CANCEL)
     if (!isTrue(context.req.query('wait'))) return empty(202)
@@ -293,7 +302,7 @@ export function runRoutes(router: Router, engine: Engine, profile: Profile, open
       .filter((run) => query.run_ids === undefined || query.run_ids.includes(run.id))
       .filter((run) => query.status === undefined || query.status === 'all' || run.status === query.status)
     const action = context.req.query('action') === 'rollback' ? 'rollback' : 'interrupt'
-    const cancelled = runs.filter((run) => engine.cancel(run, { ...USER_CANCEL, action }))
+    const cancelled = runs.filter((run) => engine.cancel(run, requested(action, 'POST /runs/cancel')))
     if (cancelled.length === 0) throw new HttpError(404, 'No runs found to cancel.')
     return empty(204)
   })

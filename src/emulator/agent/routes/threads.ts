@@ -143,6 +143,9 @@ export function threadRoutes(router: Router, engine: Engine, profile: Profile, o
     return json(200, { checkpoint: pointer, configurable: pointer, checkpoint_id: made.id })
   })
 
+  /** How many states a history tells when nobody says how many. */
+  const fewest = profile.name === 'js' ? 10 : 1
+
   const history = (thread: Thread, limit: number, before: unknown): Json[] => {
     const newest = [...thread.checkpoints].reverse()
     const id = typeof before === 'string' ? before : (before as Json | undefined)?.['checkpoint_id']
@@ -151,7 +154,7 @@ export function threadRoutes(router: Router, engine: Engine, profile: Profile, o
   }
 
   router.add('GET', '/threads/:thread_id/history', (context) => {
-    const limit = context.req.query('limit') ?? '10'
+    const limit = context.req.query('limit') ?? String(fewest)
     if (!/^\d+$/.test(limit)) throw new HttpError(422, `Invalid limit ${limit}`)
     return json(200, history(found(context), Number(limit), context.req.query('before')))
   })
@@ -159,7 +162,7 @@ export function threadRoutes(router: Router, engine: Engine, profile: Profile, o
   router.add('POST', '/threads/:thread_id/history', async (context) => {
     const thread = found(context)
     const query = await body<{ limit?: number; before?: unknown }>(context, schemas.threadHistory)
-    return json(200, history(thread, query.limit ?? 10, query.before))
+    return json(200, history(thread, query.limit ?? fewest, query.before))
   })
 
   router.add('GET', '/threads/:thread_id/stream', (context) => {
