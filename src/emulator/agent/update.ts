@@ -27,6 +27,9 @@ export function updateCheckpoint(
   const behind = graph.nodes.slice(index + 1, index + 2).map((node) => node.name)
   const next = asNode === undefined ? (parent?.next ?? []) : behind
   const step = (parent?.step ?? -1) + 1
+  // The Python server names the graph alone.
+  const { graph_id } = thread.metadata
+  const whose = deps.dialect === 'js' ? thread.metadata : { graph_id }
   const checkpoint: Checkpoint = {
     id: deps.ids.v6(step),
     parentId: parent?.id ?? null,
@@ -36,7 +39,7 @@ export function updateCheckpoint(
     tasks: next.map((name) => ({ id: deps.ids.task(), name, error: null, interrupts: [] })),
     step,
     source: 'update',
-    metadata: { ...thread.metadata, thread_id: thread.id, source: 'update', step, parents: {} },
+    metadata: { ...whose, thread_id: thread.id, source: 'update', step, parents: {} },
   }
   addCheckpoint(thread, checkpoint)
   return checkpoint

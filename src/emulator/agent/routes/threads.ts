@@ -139,7 +139,7 @@ export function threadRoutes(router: Router, engine: Engine, profile: Profile, o
       schemas.threadState,
     )
     const made = engine.updateState(thread, values ?? {}, as_node)
-    const pointer = { checkpoint_id: made.id, thread_id: thread.id, checkpoint_ns: '' }
+    const pointer = { thread_id: thread.id, checkpoint_ns: '', checkpoint_id: made.id }
     return json(200, { checkpoint: pointer, configurable: pointer, checkpoint_id: made.id })
   })
 
