@@ -260,6 +260,27 @@ describe('an A2A check that fails says why, and what to do', () => {
       /input:/,
     ],
     [
+      'the JavaScript server, where it does not find out its library’s version',
+      () => {
+        routes.card = undefined
+        routes.info = { status: 200, body: '{"version":"1.5.1","context":"js","flags":{}}' }
+      },
+      {},
+      /JavaScript/,
+      /input:/,
+    ],
+    [
+      'a Python server with graphs in JavaScript, where it is switched off',
+      () => {
+        routes.card = undefined
+        const info = { version: '0.16.7', langgraph_py_version: '1.2.22', context: 'js' }
+        routes.info = { status: 200, body: JSON.stringify(info) }
+      },
+      {},
+      /probably switched off/,
+      /disable_a2a/,
+    ],
+    [
       'a 404 of a server that tells nothing',
       () => {
         routes.card = undefined

@@ -10,6 +10,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+/** Names of the graphs, and what `graph.mjs` calls those that are called otherwise there. */
+const GRAPHS = [
+  ['agent'],
+  ['counter'],
+  ['failing'],
+  ['slow', 'slowly'],
+  ['interrupting'],
+  ['nomessages'],
+  ['two'],
+  ['nullnode'],
+  ['tokens'],
+  ['blocks'],
+]
+
 const port = Number(process.argv[2] ?? 0) || (await freePort())
 const langSmith = await startLangSmith()
 Object.assign(process.env, {
@@ -31,7 +45,7 @@ const { cleanup } = await startServer({
   host: '127.0.0.1',
   nWorkers: 4,
   cwd,
-  graphs: { agent: `${graph}:agent`, failing: `${graph}:failing` },
+  graphs: Object.fromEntries(GRAPHS.map(([name, exported = name]) => [name, `${graph}:${exported}`])),
 })
 process.once('SIGTERM', async () => {
   await cleanup()

@@ -6,7 +6,7 @@ import type { A2aConnection, CallOptions } from './types.ts'
 export interface ServerKind {
   /** Numbers of `version` in `/info`; undefined when it is not told (`http.disable_meta`). */
   readonly version: readonly number[] | undefined
-  /** The JavaScript server says so by `langgraph_js_version`. */
+  /** The JavaScript server says so by `langgraph_js_version`, where it finds that out, and by `context: js`. */
   readonly javascript: boolean
 }
 
@@ -17,7 +17,9 @@ export async function getServerKind(connection: A2aConnection, options: CallOpti
   const numbers = /^(\d+)\.(\d+)\.(\d+)/.exec(text)
   return {
     version: numbers === null ? undefined : numbers.slice(1).map(Number),
-    javascript: typeof info?.['langgraph_js_version'] === 'string',
+    javascript:
+      info?.['langgraph_py_version'] === undefined &&
+      (typeof info?.['langgraph_js_version'] === 'string' || info?.['context'] === 'js'),
   }
 }
 
