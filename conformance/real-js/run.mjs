@@ -1,5 +1,5 @@
 /**
- * Our `verify/` against a real `@langchain/langgraph-api` server: what works there passes, what that server has not is
+ * Our `verify/` and our client against a real `@langchain/langgraph-api` server: what works there passes, what that server has not is
  * told for what it is.
  *   node real-js/run.mjs [--verify <file>]      a built launcher; left out: the sources
  */
@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { assert, Checks } from '../clients/check.mjs'
+import { ourClients } from './clients.mjs'
 import { startRealServer } from './start.mjs'
 
 const { values: flags } = parseArgs({ options: { verify: { type: 'string' } } })
@@ -184,6 +185,8 @@ try {
       assert.match(finding.reason, reason)
     })
   }
+
+  await ourClients(server.url, checks)
 
   await checks.run('exit codes, and nothing left behind', async () => {
     assert.deepEqual([good.exitCode, bad.exitCode], [0, 1])
