@@ -153,4 +153,55 @@ describe('profile js', () => {
     const replay = await agent.call('GET', path, undefined, { 'last-event-id': '0' })
     expect(parse(replay.text)).toEqual(live.slice(1))
   })
+
+  it('tells a question alone in the values, its id first, and before the result of the task', async () => {
+    const events = await agent.stream(await agent.thread(), {
+      assistant_id: 'interrupting',
+      input: says('x'),
+      stream_mode: ['values', 'tasks', 'updates'],
+    })
+    expect(events.map(({ event }) => event).slice(2)).toEqual(['tasks', 'updates', 'values', 'tasks'])
+    const [asked, values, result] = events.slice(3).map(({ data }) => data)
+    expect(Object.keys(asked.__interrupt__[0])).toEqual(['id', 'value'])
+    expect(values).toEqual(asked)
+    expect(Object.keys(result)).toEqual(['id', 'name', 'result', 'interrupts'])
+  })
+
+  it('stops after the last node, too, and tells so in both modes', async () => {
+    const events = await agent.stream(await agent.thread(), {
+      assistant_id: 'agent',
+      input: says('x'),
+      stream_mode: ['values', 'updates'],
+      interrupt_after: ['agent'],
+    })
+    expect(events.slice(-2)).toMatchObject([
+      { event: 'updates', data: { __interrupt__: [] } },
+      { event: 'values', data: { __interrupt__: [] } },
+    ])
+  })
+
+  it('ends the metadata of a message with its place', async () => {
+    const events = await agent.stream(await agent.thread(), {
+      assistant_id: 'agent',
+      input: says('x'),
+      stream_mode: 'messages-tuple',
+    })
+    const keys = Object.keys(events[1]?.data[1])
+    expect(keys.slice(keys.indexOf('thread_id'), keys.indexOf('thread_id') + 2)).toEqual([
+      'thread_id',
+      'run_id',
+    ])
+    expect(keys.slice(-2)).toEqual(['langgraph_checkpoint_ns', 'checkpoint_ns'])
+  })
+
+  it('answers a cancel that waits with 204', async () => {
+    const id = await agent.thread()
+    const body = { assistant_id: 'slow', input: says('x'), stream_mode: 'values' }
+    const stream = await agent.open(`/threads/${id}/runs/stream`, body)
+    await stream.until('event: values')
+    const [{ run_id }] = (await agent.call('GET', `/threads/${id}/runs`)).body
+    const cancelled = await agent.call('POST', `/threads/${id}/runs/${run_id}/cancel?wait=true`)
+    expect([cancelled.status, cancelled.text]).toEqual([204, ''])
+    await stream.rest()
+  })
 })

@@ -88,9 +88,8 @@ export class Executor {
       interrupts = await this.#runNode(node, first ? resume : undefined)
       if (interrupts.length > 0) break
       first = false
-      // The Python server stops after the last node, too, where nothing is left to be asked.
-      const stops = this.#next.length > 0 || this.#deps.dialect !== 'js'
-      if (stops && this.#listed(this.#run.request.interruptAfter, node)) {
+      // After the last node, too, where nothing is left to be asked.
+      if (this.#listed(this.#run.request.interruptAfter, node)) {
         this.#stream.breakpoint()
         break
       }
@@ -198,9 +197,8 @@ export class Executor {
     const interrupts = [{ id: this.#deps.ids.hex(), value }]
     if (parentTask !== undefined) parentTask.interrupts = interrupts
     this.#stream.interruptUpdates(interrupts)
-    if (this.#deps.dialect !== 'js') this.#stream.values(outputOf(this.#graph, this.#state), interrupts)
+    this.#stream.values(outputOf(this.#graph, this.#state), interrupts)
     this.#stream.taskResult(task, { error: null, result: {}, interrupts })
-    if (this.#deps.dialect === 'js') this.#stream.values(outputOf(this.#graph, this.#state), interrupts)
     return interrupts
   }
 

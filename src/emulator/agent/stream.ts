@@ -64,10 +64,10 @@ export class RunStream {
 
   /** The state after a step; with interrupts, `__interrupt__` is put behind it. */
   values(output: Json, interrupts: readonly Interrupt[] = []): void {
-    const data =
-      interrupts.length === 0 ? output : { ...output, __interrupt__: this.#interruptItems(interrupts) }
-    this.#run.lastValues = data
-    this.#mode('values', data)
+    const asked = interrupts.length === 0 ? {} : { __interrupt__: this.#interruptItems(interrupts) }
+    this.#run.lastValues = { ...output, ...asked }
+    // The JavaScript server tells the question alone.
+    this.#mode('values', this.#js && interrupts.length > 0 ? asked : this.#run.lastValues)
   }
 
   custom(data: unknown): void {
@@ -141,7 +141,7 @@ export class RunStream {
     result: { error: unknown; result: unknown; interrupts: readonly Interrupt[] },
   ): void {
     const interrupts = this.#interruptItems(result.interrupts)
-    const error = this.#js && result.error === null ? {} : { error: result.error }
+    const error = this.#js ? {} : { error: result.error }
     const payload = { id: task.id, name: task.node, ...error, result: result.result, interrupts }
     this.#mode('tasks', payload)
     this.#debug(task.step, 'task_result', payload)
@@ -209,7 +209,8 @@ export class RunStream {
   /** What the run tells about itself in checkpoints, tasks and messages (recorded key order). */
   #baseMetadata(): Json {
     const metadata = (this.#run.config['metadata'] ?? {}) as Json
-    return { ...metadata, run_id: this.#run.id, thread_id: this.#run.threadId }
+    const { id: run_id, threadId: thread_id } = this.#run
+    return this.#js ? { ...metadata, thread_id, run_id } : { ...metadata, run_id, thread_id }
   }
 
   #nodeMetadata(task: StepTask, integration = 'langgraph'): Json {
@@ -222,6 +223,7 @@ export class RunStream {
       langgraph_triggers: [`branch:to:${task.node}`],
       langgraph_path: ['__pregel_pull', task.node],
       langgraph_checkpoint_ns: `${task.node}:${task.id}`,
+      ...(this.#js ? { checkpoint_ns: `${task.node}:${task.id}` } : {}),
     }
   }
 
@@ -253,8 +255,9 @@ export class RunStream {
   }
 
   #interruptItems(interrupts: readonly Interrupt[]): Json[] {
-    const schema = !this.#js ? { response_schema: null } : {}
-    return interrupts.map(({ id, value }) => ({ value, id, ...schema }))
+    return interrupts.map(({ id, value }) =>
+      this.#js ? { id, value } : { value, id, response_schema: null },
+    )
   }
 
   #debug(step: number, type: string, payload: Json): void {

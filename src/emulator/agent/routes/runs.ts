@@ -135,7 +135,7 @@ export function runRoutes(router: Router, engine: Engine, profile: Profile, open
   /** What a join ends with: of a run that ended before, its thread as it is now. */
   async function joined(run: Run): Promise<unknown> {
     const thread = engine.threads.get(run.threadId)
-    const late = !js && run.ended && run.status === 'success' && thread?.values !== undefined
+    const late = run.ended && run.status === 'success' && thread?.values !== undefined
     if (!late) return outcome(run)
     const asked = Object.values(thread.interrupts).flat()
     return { ...thread.values, ...(asked.length === 0 ? {} : { __interrupt__: asked }) }
@@ -288,6 +288,7 @@ export function runRoutes(router: Router, engine: Engine, profile: Profile, open
     // The JavaScript server takes the cancel of a finished run for done.
     if (!cancelled && !js) throw new HttpError(404, NOTHING_TO_CANCEL)
     if (!isTrue(context.req.query('wait'))) return empty(202)
+    if (js) return run.done.then(() => empty(204))
     return wait({ headers: locations(threadPath(run), 'join'), result: run.done.then(() => ({})) })
   })
 
