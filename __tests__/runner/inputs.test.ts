@@ -98,6 +98,12 @@ describe('InputReader', () => {
     expect(read('', (reader) => reader.url('x', 'https://default', false)).got?.host).toBe('default')
   })
 
+  it('quotes what is no URL, where it cannot be a secret', () => {
+    expect(read('notaurl', (reader) => reader.url('x', undefined, false)).faults).toEqual([
+      'x: is "notaurl", expected a URL such as https://host/path',
+    ])
+  })
+
   it('never shows user name, password or path of a wrong URL', () => {
     for (const value of [
       'https://me:hunter2@host/',

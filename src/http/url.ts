@@ -14,7 +14,8 @@ export type UrlFault = 'not a URL' | 'scheme' | 'http' | 'user name' | 'query'
  * @returns the URL, or what is wrong with it; never throws
  */
 export function readUrl(text: string, allowHttp: boolean): URL | UrlFault {
-  if (!URL.canParse(text)) return 'not a URL'
+  // The parser mends these in silence, and what it makes of them is not what was written.
+  if (/[\s\\\p{Cc}]/u.test(text) || !URL.canParse(text)) return 'not a URL'
   const url = new URL(text)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'scheme'
   if (url.username !== '' || url.password !== '') return 'user name'

@@ -100,10 +100,7 @@ export class InputReader {
     if (value === undefined) return undefined
     const url = readUrl(value, allowHttp)
     if (url instanceof URL) return url
-    // The path of a URL can be a secret, and so can what stands before the host.
-    const came = URL.canParse(value) ? new URL(value).origin : 'no URL'
-    const shown = came === 'null' ? new URL(value).protocol : came
-    this.fault(name, `is ${shown}, expected ${URL_EXPECTATION[url]}`)
+    this.fault(name, `is ${shownUrl(value)}, expected ${URL_EXPECTATION[url]}`)
     return undefined
   }
 
@@ -197,6 +194,15 @@ export class InputReader {
 /** yaml's code in words: `BAD_INDENT` is "bad indent". */
 function describeCode(code: string): string {
   return code.toLowerCase().replaceAll('_', ' ')
+}
+
+/** The path of a URL can be a secret, and so can what stands before the host. */
+function shownUrl(value: string): string {
+  if (URL.canParse(value)) {
+    const { origin, protocol } = new URL(value)
+    return origin === 'null' ? protocol : origin
+  }
+  return /^[\w.:/-]{1,100}$/.test(value) ? `"${value}"` : 'no URL'
 }
 
 function kindOf(value: unknown): string {
