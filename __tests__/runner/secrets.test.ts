@@ -50,6 +50,17 @@ describe('masks', () => {
     expect(secrets.redact('a😀😀😀😀😀😀b')).toBe('a***b')
   })
 
+  it('tells by its name which secret is part of a text, in any encoding and any line', () => {
+    const { secrets } = make()
+    secrets.mask('first-value', 'secrets (A)')
+    secrets.mask('one-line-of-it\nsecond/line of it', 'secrets (B)')
+    secrets.mask('without-a-name')
+    expect(secrets.nameIn('x first-value y')).toBe('secrets (A)')
+    expect(secrets.nameIn(`x ${encodeURIComponent('second/line of it')} y`)).toBe('secrets (B)')
+    expect(secrets.nameIn('x without-a-name y')).toBeUndefined()
+    expect(secrets.contains('x without-a-name y')).toBe(true)
+  })
+
   it('registers a value once', () => {
     const { secrets, registered } = make()
     secrets.mask('same-value')

@@ -47,7 +47,7 @@ export class StepOutputs implements Outputs {
     if (!this.#warned && this.#secrets.contains(text)) {
       this.#warned = true
       this.#warn(
-        `A secret is part of the output ${name}: GitHub blanks it in the log and drops it as an output of the job. If the value is no secret, give it in env-vars.`,
+        `${named(this.#secrets.nameIn(text))} is part of the output ${name}: GitHub blanks it in the log and drops it as an output of the job. If it is no secret, give it in env-vars.`,
       )
     }
   }
@@ -55,4 +55,8 @@ export class StepOutputs implements Outputs {
   get(name: string): string | undefined {
     return this.#values.get(name)
   }
+}
+
+function named(secret: string | undefined): string {
+  return secret === undefined ? 'A secret' : `The value of ${secret}`
 }

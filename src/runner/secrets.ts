@@ -15,6 +15,8 @@ const REDACTED = '***'
 export class Secrets {
   readonly #sink: SecretsSink
   readonly #masked = new Set<string>()
+  /** What a mask is called, for a warning about it. */
+  readonly #names = new Map<string, string>()
   readonly #hidden = new Set<string>()
   readonly #kept = new Set<string>()
   #all: Matcher | undefined
@@ -28,7 +30,7 @@ export class Secrets {
   /**
    * A secret that was given: its lines become masks of the job's log, and it is redacted in all encodings.
    * A value, or a line, of fewer than six characters is neither: a mask on `1` blanks the log.
-   * @param from names the value in a warning when it is that short
+   * @param from names the value in a warning: when it is that short, or part of an output
    */
   mask(value: string, from?: string): void {
     const lines = longLines(value)
@@ -38,6 +40,7 @@ export class Secrets {
     }
     if (lines.length === 0 && value.trim() !== '') this.#sink.tooShort(from ?? 'a secret')
     this.#add(this.#masked, value)
+    if (from !== undefined && !this.#names.has(value)) this.#names.set(value, from)
   }
 
   /** A value that was read, not given: redacted, but not registered as a mask. */
@@ -64,6 +67,14 @@ export class Secrets {
   contains(text: string): boolean {
     this.#maskedOnly ??= new Matcher(formsOf(this.#masked))
     return this.#maskedOnly.test(text)
+  }
+
+  /** Which secret `contains` found: the name that it was given with; undefined when it has none. */
+  nameIn(text: string): string | undefined {
+    for (const [value, name] of this.#names) {
+      if (new Matcher(formsOf([value.trim(), ...longLines(value)])).test(text)) return name
+    }
+    return undefined
   }
 
   #add(set: Set<string>, value: string): void {
