@@ -77,22 +77,25 @@ describe('wrong inputs', () => {
     [{ 'poll-interval-seconds': '0.05' }, 'poll-interval-seconds'],
     [{ 'poll-interval-seconds': '10', 'poll-max-interval-seconds': '5' }, 'poll-max-interval-seconds'],
     [{ request: 'secrets: []' }, 'request'],
+    [{ 'image-uri': 'registry.example/agent' }, 'neither tag nor digest'],
+    [{ 'repo-ref': 'main' }, 'goes with source github only'],
+    [{ 'integration-id': 'i1' }, 'Input "integration-id": goes with source github'],
+    [
+      { 'push-image': 'a:1', source: 'external_docker' },
+      'Input "push-image": goes with source internal_docker',
+    ],
+    [{ 'image-uri': '', 'integration-id': 'i1', 'listener-id': 'l1' }, 'Input "listener-id"'],
+    [
+      { 'image-uri': '', source: 'github', 'repo-ref': 'refs/tags/v1', 'build-on-push': 'true' },
+      'Input "build-on-push": must be false',
+    ],
   ])('%j names %s', async (inputs, part) => {
     expect(await refused(inputs as Record<string, string>)).toContain(part)
   })
 
-  it('an image without tag or digest is refused before anything changes', async () => {
-    const result = await deploy(emulator, { name: 'untagged', 'image-uri': 'registry.example/agent' })
-    expect(result.outputs['outcome']).toBe('error')
-    expect(result.annotations[0]?.message).toContain('image-uri')
-    expect((await emulator.state()).deployments.some((deployment) => deployment['name'] === 'untagged')).toBe(
-      false,
-    )
-  })
-
-  it('an input of another source is refused', async () => {
-    const result = await deploy(emulator, { name: 'mixed', 'repo-ref': 'main' })
-    expect(result.annotations[0]?.message).toMatch(/repo-ref.*github/s)
+  it('that only the deployment shows to be wrong are told after the look-up', async () => {
+    const result = await deploy(emulator, { name: 'mixed', 'image-uri': '', 'listener-id': 'l1' })
+    expect(result.annotations[0]?.message).toMatch(/listener-id.*external_docker.*internal_source/s)
   })
 })
 

@@ -3,6 +3,7 @@ import { controlPlaneBase } from '../../clients/control-plane/api.ts'
 import { isCloud } from '../../clients/control-plane/hints.ts'
 import { nameFault } from '../../deploy/name.ts'
 import { type ProviderSettings, readProviders } from '../../deploy/oauth-settings.ts'
+import { sourceFaults } from '../../deploy/plan/source.ts'
 import { clashFaults, parseSecrets, reservedFaults } from '../../deploy/secrets/index.ts'
 import {
   DEPLOYMENT_TYPES,
@@ -173,6 +174,8 @@ function readSettings(runner: Runner, cloud: boolean): Settings {
     revisionId: inputs.text('revision-id'),
   }
   checkRevisionId(inputs, settings)
+  // A redeploy has the source that it has.
+  if (settings.revisionId === undefined) addAll(inputs, sourceFaults(settings))
   return settings
 }
 

@@ -1,6 +1,9 @@
 import { InputError, type InputFault } from '../../base/errors.ts'
 import type { Deployment } from '../../clients/control-plane/wire.ts'
+import { checkImageUri } from '../docker/image-uri.ts'
+import { plainRef } from '../git-event.ts'
 import { type Settings, SOURCES, type Source } from '../settings.ts'
+import { tagFaults } from './git-ref.ts'
 
 type Given = keyof Settings
 
@@ -41,11 +44,40 @@ function knownSource(word: string | null | undefined): Source | undefined {
 
 /** Inputs that were given and that the source has no field for; each would be lost without a word. */
 export function misplacedInputs(settings: Settings, source: Source): InputFault[] {
+  return misplaced(settings, [source])
+}
+
+/**
+ * What is wrong with the inputs about the source whatever deployment is found, so that it is told with all other
+ * wrong inputs before the first request.
+ */
+export function sourceFaults(settings: Settings): InputFault[] {
+  const image = settings.imageUri === undefined ? undefined : checkImageUri(settings.imageUri)
+  return [
+    ...misplaced(settings, possibleSources(settings)),
+    ...(image === undefined ? [] : [{ input: 'image-uri', message: image }]),
+    ...tagFaults(
+      settings.repoRef === undefined ? undefined : plainRef(settings.repoRef),
+      settings.buildOnPush,
+    ),
+  ]
+}
+
+/** What `resolveSource` can come to, before it is known which deployment there is. */
+function possibleSources(settings: Settings): readonly Source[] {
+  if (settings.source !== 'auto') return [settings.source]
+  if (settings.imageUri !== undefined) return ['external_docker', 'internal_docker']
+  if (settings.integrationId !== undefined) return ['github']
+  return settings.pushImage !== undefined ? ['internal_docker'] : SOURCES
+}
+
+function misplaced(settings: Settings, possible: readonly Source[]): InputFault[] {
   return FIELDS.filter(
-    ([, setting, sources]) => settings[setting] !== undefined && !sources.includes(source),
+    ([, setting, sources]) =>
+      settings[setting] !== undefined && !sources.some((source) => possible.includes(source)),
   ).map(([input, , sources]) => ({
     input,
-    message: `goes with source ${sources.join(' or ')} only, and the source here is ${source}. Remove it, or set source.`,
+    message: `goes with source ${sources.join(' or ')} only, and the source here is ${possible.join(' or ')}. Remove it, or set source.`,
   }))
 }
 
