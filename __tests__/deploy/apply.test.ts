@@ -183,6 +183,17 @@ describe('the first revision', () => {
     expect(await firstRevision({ id: 'd1' } as Deployment, tools)).toBe('r1')
   })
 
+  it('is patched in where the create of that source makes none, once', async () => {
+    const update = { revision_source: 'internal_docker', source_revision_config: { image_uri: 'r/a:1' } }
+    const tools = await start({ [READ]: () => deployment(null), [PATCH]: () => deployment('r1') })
+    expect(await firstRevision({ id: 'd1' } as Deployment, tools, update)).toBe('r1')
+    expect(service.asked.filter(({ line }) => line === PATCH).map(({ body }) => body)).toEqual([update])
+    await service.close()
+    const made = await start({ [READ]: ({ at }) => deployment(at >= 1 ? 'r1' : null) })
+    expect(await firstRevision({ id: 'd1' } as Deployment, made, update)).toBe('r1')
+    expect(count(PATCH)).toBe(0)
+  })
+
   it('that never shows is an error that says what to do', async () => {
     const tools = await start({ [READ]: () => deployment(null) })
     const error = await caught(firstRevision({ id: 'd1' } as Deployment, tools))

@@ -134,10 +134,20 @@ export async function patch(
   }
 }
 
-/** The first revision of a deployment that this run created. */
-export async function firstRevision(deployment: Deployment, tools: ApplyTools): Promise<string> {
-  const { latest_revision_id } = await withRevision(deployment, tools)
-  if (typeof latest_revision_id === 'string') return latest_revision_id
+/**
+ * The first revision of a deployment that this run created.
+ * @param update body of a PATCH, for a source of which it is not known whether its create makes a revision: sent
+ *   when none shows
+ */
+export async function firstRevision(
+  deployment: Deployment,
+  tools: ApplyTools,
+  update?: Mapping,
+): Promise<string> {
+  const pauses = update === undefined ? PATIENCE_MS : PATIENCE_MS.slice(0, 2)
+  const read = await withRevision(deployment, tools, undefined, pauses)
+  if (typeof read.latest_revision_id === 'string') return read.latest_revision_id
+  if (update !== undefined) return (await patch(read, update, tools)).revisionId
   throw new DeployError(
     'error',
     `The deployment ${deployment.id} was created, but the service shows no revision of it`,
@@ -163,13 +173,18 @@ function newRevision(before: Deployment, after: Deployment): string {
  * Reads on while the answer does not tell a revision at all: an answer may be shorter than the deployment, and
  * a read may be older than the write.
  */
-async function withRevision(answer: Deployment, tools: ApplyTools, before?: Deployment): Promise<Deployment> {
+async function withRevision(
+  answer: Deployment,
+  tools: ApplyTools,
+  before?: Deployment,
+  pauses: readonly number[] = PATIENCE_MS,
+): Promise<Deployment> {
   if (answer.latest_revision_id != null) return answer
   const read = (): Promise<Deployment> => getDeployment(tools.api, answer.id, applyOptions(tools))
   const isOld = ({ latest_revision_id: latest }: Deployment): boolean =>
     latest == null || latest === before?.latest_revision_id
   let current = await read()
-  for (const pause of PATIENCE_MS) {
+  for (const pause of pauses) {
     if (!isOld(current) || !(await waited(pause, tools))) break
     current = await read()
   }

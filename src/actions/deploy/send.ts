@@ -153,7 +153,7 @@ async function sendCreate(
   runner.log.info(`Deployment ${deployment.id} was created`)
   const { revisionId, from } =
     plan.artifact === 'none'
-      ? { revisionId: await firstRevision(deployment, tools), from: plan.revisionConfig }
+      ? { revisionId: await firstRevision(deployment, tools, updateAfter(plan)), from: plan.revisionConfig }
       : await runner.log.group(plan.artifact === 'archive' ? 'Upload the source' : 'Push the image', () =>
           artifact.deliver(deployment, {
             created: true,
@@ -170,6 +170,16 @@ async function sendCreate(
     expectedCommit: plan.expectedCommit,
     ourBuild: plan.artifact === 'archive',
   }
+}
+
+/**
+ * The official clients create `internal_docker` without an image and patch it in (peers-recorded.md), so a service
+ * may make no revision of an image that comes with the create.
+ */
+function updateAfter({ source, revisionConfig }: Extract<Plan, { action: 'create' }>): Mapping | undefined {
+  return source === 'internal_docker'
+    ? { revision_source: source, source_revision_config: revisionConfig }
+    : undefined
 }
 
 /** 409: somebody made a deployment of this name since the look-up. It is updated, as the next run would do. */
