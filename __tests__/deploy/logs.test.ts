@@ -37,6 +37,21 @@ describe('the tail of the log that tells why', () => {
     expect(service.asked.at(-1)?.body).toEqual({ order: 'desc', limit: 80 })
   })
 
+  it.each([
+    ['numbers', 1_700_000_000_000, 1_700_000_000_500],
+    ['texts', '2026-11-21T09:00:00Z', '2026-11-21T09:00:01Z'],
+  ])('is told oldest first where the service does not know `order`: times as %s', async (_title, t1, t2) => {
+    const lines = [
+      { message: 'first', timestamp: t1 },
+      { message: 'last', timestamp: t2 },
+    ]
+    await start({ [NEW]: () => ({ body: { logs: lines } }) })
+    expect((await tail('BUILD_FAILED'))?.text).toBe('first\nlast')
+    await service.close()
+    await start({ [NEW]: () => ({ body: { logs: lines.toReversed() } }) })
+    expect((await tail('BUILD_FAILED'))?.text).toBe('first\nlast')
+  })
+
   it('is not asked for where no log tells', async () => {
     await start({})
     expect(await tail('CREATE_FAILED')).toBeUndefined()

@@ -88,7 +88,24 @@ export async function readLog(
 }
 
 function toLines(answer: {
-  logs: readonly { id?: string | null | undefined; message?: string | null | undefined }[]
+  logs: readonly {
+    id?: string | null | undefined
+    message?: string | null | undefined
+    timestamp?: unknown
+  }[]
 }): LogLine[] {
-  return answer.logs.map((line) => ({ id: line.id ?? undefined, message: line.message ?? '' })).reverse()
+  const lines = answer.logs.map((line) => ({ id: line.id ?? undefined, message: line.message ?? '' }))
+  const [first, last] = [timeOf(answer.logs[0]), timeOf(answer.logs.at(-1))]
+  // Newest first was asked for; a service that does not know `order` answers oldest first.
+  return first !== undefined && last !== undefined && first < last ? lines : lines.reverse()
+}
+
+/** Milliseconds since 1970; the service writes numbers or texts (peers.md, 3.8). */
+function timeOf(line: { timestamp?: unknown } | undefined): number | undefined {
+  const written = line?.timestamp
+  const time =
+    typeof written === 'string' && !/^\d+$/.test(written)
+      ? Date.parse(written)
+      : Number(written ?? Number.NaN)
+  return Number.isFinite(time) ? time : undefined
 }
