@@ -140,6 +140,9 @@ async function refuseNewer(
   throw nowhere(`the newer revision ${latest} of somebody else is ${statusWord(status)}, and is left alone`)
 }
 
-function nowhere(why: string): DeployError {
-  return new DeployError('error', `No rollback: ${why}`)
+/** There is no way back, or none that is ours to take: nothing was sent. */
+export class NoRollbackError extends DeployError {}
+
+function nowhere(why: string): NoRollbackError {
+  return new NoRollbackError('error', `No rollback: ${why}`)
 }

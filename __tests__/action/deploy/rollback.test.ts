@@ -112,7 +112,7 @@ describe('on-failure: rollback', () => {
     const create = await run({ 'on-failure': 'rollback' })
     const id = create.outputs['deployment-id'] ?? ''
     expect(create.outputs['outcome']).toBe('failed')
-    expect(create.outputs['failure-reason']).toMatch(/DEPLOY_FAILED.*no revision served before/)
+    expect(create.outputs['failure-reason']).toMatch(/DEPLOY_FAILED\. No rollback: no revision served before/)
     await walks(['DEPLOY_FAILED', null])
     const update = await run({ 'on-failure': 'rollback' })
     expect(update.outputs['outcome']).toBe('failed')

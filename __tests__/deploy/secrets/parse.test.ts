@@ -146,7 +146,7 @@ describe('faults of lines', () => {
     [
       'a key that nobody quoted',
       'A=1\nKEY=-----BEGIN PRIVATE KEY-----\nhunter2+/\nhunter2hunter2\nhunter2==\n-----END PRIVATE KEY-----\nB=2',
-      [/^lines 3 to 4 are neither NAME=value nor NAME/, /^line 6 is neither/],
+      [/^line 3 to line 4: neither NAME=value nor NAME/, /^line 6 is neither/],
     ],
   ]
   it.each(table)('%s', (_title, text, faults) => {

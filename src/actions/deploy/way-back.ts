@@ -1,6 +1,6 @@
 import { DeployError, outcomeOf, reasonOf } from '../../deploy/errors.ts'
 import { deploymentUrl } from '../../deploy/links.ts'
-import { mayRollBack, startRollback } from '../../deploy/rollback.ts'
+import { mayRollBack, NoRollbackError, startRollback } from '../../deploy/rollback.ts'
 import { Timeline } from '../../deploy/timeline.ts'
 import { runChecks, waitUntilLive } from './prove.ts'
 import type { Accepted, DeployRun } from './run.ts'
@@ -51,15 +51,13 @@ export async function rollBack(run: DeployRun, accepted: Accepted, failure: unkn
     })
   } catch (error) {
     if (runner.signal.aborted) throw error
-    record.rollback = `The rollback did not succeed: ${reasonOf(error)}.`
-    return new DeployError(
-      outcomeOf(failure),
-      `${reasonOf(failure)}. The rollback did not succeed: ${reasonOf(error)}`,
-      {
-        cause: failure,
-        hint: hintOf(failure),
-      },
-    )
+    const why =
+      error instanceof NoRollbackError ? error.message : `The rollback did not succeed: ${reasonOf(error)}`
+    record.rollback = `${why}.`
+    return new DeployError(outcomeOf(failure), `${reasonOf(failure)}. ${why}`, {
+      cause: failure,
+      hint: hintOf(failure),
+    })
   }
 }
 

@@ -121,6 +121,6 @@ function ranges(lines: readonly number[]): RawFault[] {
     message:
       from === to
         ? `line ${from} is neither NAME=value nor NAME (a value of several lines needs quotes: NAME="…")`
-        : `lines ${from} to ${to} are neither NAME=value nor NAME (a value of several lines needs quotes: NAME="…")`,
+        : `line ${from} to line ${to}: neither NAME=value nor NAME (a value of several lines needs quotes: NAME="…")`,
   }))
 }
