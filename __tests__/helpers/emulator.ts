@@ -61,6 +61,28 @@ export class HandClock {
   }
 }
 
+/** Real time until a test stops it: from then on it passes by the word of the test, however slow the machine is. */
+export class StoppableClock {
+  #stoodAt: number | undefined
+  #aheadMs = 0
+  readonly now = (): number => this.#stoodAt ?? Date.now() + this.#aheadMs
+
+  stop(): void {
+    this.#stoodAt = this.now()
+  }
+
+  /** @param ms real milliseconds, of which the emulator makes `speed` times as many */
+  pass(ms: number): void {
+    if (this.#stoodAt === undefined) throw new Error('the clock goes by itself')
+    this.#stoodAt += ms
+  }
+
+  go(): void {
+    if (this.#stoodAt !== undefined) this.#aheadMs = this.#stoodAt - Date.now()
+    this.#stoodAt = undefined
+  }
+}
+
 /** @param options as for `startEmulator`; `speed` is 200 here, so that a deploy takes a fraction of a second */
 export async function startTestEmulator(options: EmulatorOptions = {}): Promise<TestEmulator> {
   const emulator = await startEmulator({ speed: 200, ...options })

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { startTestEmulator, type TestEmulator } from '../../helpers/emulator.ts'
-import { deploy, IMAGE, requestsOf } from './support.ts'
+import { describe, expect, it } from '@jest/globals'
+import type { TestEmulator } from '../../helpers/emulator.ts'
+import { deploy, IMAGE, requestsOf, withEmulator } from './support.ts'
 
 let emulator: TestEmulator
-let count = 0
 let name = ''
 
-beforeAll(async () => {
-  emulator = await startTestEmulator()
-})
-afterAll(() => emulator.close())
-beforeEach(async () => {
-  await emulator.clearFaults()
-  name = `apply-${++count}`
+withEmulator('apply', (one, fresh) => {
+  emulator = one
+  name = fresh
 })
 
 const run = (inputs: Record<string, string> = {}) => deploy(emulator, { name, ...inputs })

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { startTestEmulator, type TestEmulator } from '../../helpers/emulator.ts'
-import { deploy } from './support.ts'
+import { describe, expect, it } from '@jest/globals'
+import type { TestEmulator } from '../../helpers/emulator.ts'
+import { deploy, withEmulator } from './support.ts'
 
 let emulator: TestEmulator
-let count = 0
 let name = ''
 
-beforeAll(async () => {
-  emulator = await startTestEmulator()
-})
-afterAll(() => emulator.close())
-beforeEach(async () => {
-  await emulator.clearFaults()
-  name = `cancel-${++count}`
+withEmulator('cancel', (one, fresh) => {
+  emulator = one
+  name = fresh
 })
 
 /** Settles once the emulator was asked for this path. */

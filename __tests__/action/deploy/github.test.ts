@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import type { RunOptions } from '../../helpers/action.ts'
-import { startTestEmulator, type TestEmulator } from '../../helpers/emulator.ts'
-import { deploy, requestsOf } from './support.ts'
+import type { TestEmulator } from '../../helpers/emulator.ts'
+import { deploy, requestsOf, withEmulator } from './support.ts'
 
 const MAIN = 'b'.repeat(40)
 const OTHER = 'c'.repeat(40)
 const INTEGRATION = '8f4f6c2e-3f0b-4b53-9c1d-6f3a5d2b9e10'
 
 let emulator: TestEmulator
-let count = 0
 let name = ''
 
-beforeAll(async () => {
-  emulator = await startTestEmulator()
-})
-afterAll(() => emulator.close())
-beforeEach(async () => {
-  await emulator.clearFaults()
-  name = `github-${++count}`
+withEmulator('github', (one, fresh) => {
+  emulator = one
+  name = fresh
 })
 
 /** A job in octo-org/agent, which the emulator's one integration sees. */

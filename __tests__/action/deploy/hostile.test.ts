@@ -1,31 +1,28 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { startTestEmulator, type TestEmulator } from '../../helpers/emulator.ts'
-import { deploy, requestsOf } from './support.ts'
+import type { TestEmulator } from '../../helpers/emulator.ts'
+import { deploy, requestsOf, withEmulator } from './support.ts'
 
 let emulator: TestEmulator
 let trap: Server
 let trapped: string[] = []
-let count = 0
 let name = ''
 
+withEmulator('hostile', (one, fresh) => {
+  emulator = one
+  name = fresh
+})
 beforeAll(async () => {
-  emulator = await startTestEmulator()
   trap = createServer((request, response) => {
     trapped.push(`${request.method} ${request.url}`)
     response.end('{}')
   }).listen(0, '127.0.0.1')
   await new Promise((resolve) => trap.once('listening', resolve))
 })
-afterAll(async () => {
-  trap.close()
-  await emulator.close()
-})
-beforeEach(async () => {
-  await emulator.clearFaults()
+afterAll(() => void trap.close())
+beforeEach(() => {
   trapped = []
-  name = `hostile-${++count}`
 })
 
 const run = (inputs: Record<string, string> = {}, options = {}) =>
@@ -80,6 +77,16 @@ describe('redirects', () => {
   })
 })
 
+/** An update whose polls have this fault. */
+async function update(own: string, effect: object, times: number, inputs: Record<string, string> = {}) {
+  const first = await run({ name: own })
+  const path = `/v2/deployments/${first.outputs['deployment-id']}/revisions/*`
+  await emulator.fault({ method: 'GET', path, times, effect })
+  const result = await run({ name: own, ...inputs })
+  expect(result.timedOut).toBe(false)
+  return result
+}
+
 describe('polls', () => {
   it.each([
     ['500', { status: 500, body: 'x' }],
@@ -112,6 +119,23 @@ describe('polls', () => {
     expect(result.outputs['outcome']).toBe('error')
     expect(result.outputs['failure-reason']).toContain(words)
     expect((await requestsOf(emulator, 'GET', /revisions\/[^/]+$/)).length - before).toBeLessThanOrEqual(2)
+  })
+})
+
+describe('polls that take their time', () => {
+  // All of these wait for real seconds, so they run side by side.
+  it('do not decide what a later one tells, and never hold the job much beyond its time', async () => {
+    const soon = { 'timeout-minutes': '0.05' }
+    const [hung, endless, trickling, forever] = await Promise.all([
+      update(`${name}-a`, { delayMs: 60_000 }, 1, soon),
+      update(`${name}-b`, { stream: 'endless' }, 1, soon),
+      update(`${name}-c`, { trickleMs: 3 }, 2),
+      update(`${name}-d`, { delayMs: 60_000 }, 99, soon),
+    ])
+    for (const result of [hung, endless, trickling]) expect(result.outputs['outcome']).toBe('deployed')
+    expect(forever.outputs['outcome']).toBe('timed-out')
+    expect(forever.outputs['failure-reason']).toContain('no status of it could be read')
+    expect(forever.ms).toBeLessThan(20_000)
   })
 })
 

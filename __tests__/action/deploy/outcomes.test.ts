@@ -1,22 +1,25 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { startTestEmulator, type TestEmulator } from '../../helpers/emulator.ts'
-import { deploy, IMAGE, requestsOf } from './support.ts'
+import { describe, expect, it } from '@jest/globals'
+import type { StoppableClock, TestEmulator } from '../../helpers/emulator.ts'
+import { deploy, IMAGE, onceAsked, withEmulator } from './support.ts'
 
 let emulator: TestEmulator
-let count = 0
 let name = ''
+let clock: StoppableClock
 
-beforeAll(async () => {
-  emulator = await startTestEmulator()
-})
-afterAll(() => emulator.close())
-beforeEach(async () => {
-  await emulator.clearFaults()
-  name = `agent-${++count}`
+withEmulator('agent', (one, fresh, its) => {
+  emulator = one
+  name = fresh
+  clock = its
 })
 
 const run = (inputs: Record<string, string> = {}, options = {}) =>
   deploy(emulator, { name, ...inputs }, options)
+
+const POLL = /\/revisions\/[^/]+$/
+
+/** Somebody else deploys. */
+const change = (id: unknown) =>
+  emulator.call('PATCH', `/v2/deployments/${id}`, { source_revision_config: { image_uri: IMAGE } })
 
 async function deployed(): Promise<{ id: string; revision: string }> {
   const { outputs } = await run()
@@ -113,17 +116,16 @@ describe('green', () => {
   })
 
   it('goes on where an interrupted revision goes on, and past UNKNOWN and unheard-of words with one warning', async () => {
+    const walk = ['BUILDING', 'INTERRUPTED', 'UNKNOWN', 'HIBERNATING']
     await emulator.scenario({
       deployment: name,
-      statuses: [
-        ['BUILDING', 20],
-        ['INTERRUPTED', 200],
-        ['UNKNOWN', 200],
-        ['HIBERNATING', 200],
-        ['DEPLOYED', null],
-      ],
+      statuses: [...walk.map((status) => [status, 200]), ['DEPLOYED', null]],
     })
-    const result = await run()
+    // Each status is polled once, then a second of ours makes 200 of the emulator's.
+    clock.stop()
+    const running = run()
+    for (const _ of walk) await onceAsked(emulator, 'GET', POLL, async () => clock.pass(1000))
+    const result = await running
     expect(result.outputs['outcome']).toBe('deployed')
     expect(result.annotations.filter((annotation) => annotation.type === 'warning')).toHaveLength(1)
   })
@@ -162,17 +164,13 @@ describe('red', () => {
         ['SKIPPED', null],
       ],
     })
-    const running = run({}, { signalAfter: undefined })
-    let winner = ''
-    for (let tries = 0; winner === '' && tries < 200; tries++) {
-      await new Promise((resolve) => setTimeout(resolve, 20))
+    clock.stop()
+    const running = run()
+    const winner = await onceAsked(emulator, 'GET', POLL, async () => {
       const made = (await emulator.state()).deployments.find((deployment) => deployment['name'] === name)
-      if (made === undefined) continue
-      const answer = await emulator.call('PATCH', `/v2/deployments/${made['id']}`, {
-        source_revision_config: { image_uri: IMAGE },
-      })
-      winner = answer.body.latest_revision_id
-    }
+      return (await change(made?.['id'])).body.latest_revision_id
+    })
+    clock.pass(60_000)
     const result = await running
     expect(result.outputs['outcome']).toBe('superseded')
     expect(result.outputs['failure-reason']).toContain(winner)
@@ -209,14 +207,10 @@ describe('red', () => {
       ],
     })
     await emulator.scenario({ deployment: name, statuses: [['DEPLOYED', null]] })
+    clock.stop()
     const running = run()
-    for (let tries = 0; tries < 300; tries++) {
-      await new Promise((resolve) => setTimeout(resolve, 10))
-      const patches = await requestsOf(emulator, 'PATCH', new RegExp(id))
-      if (patches.length === 0) continue
-      await emulator.call('PATCH', `/v2/deployments/${id}`, { source_revision_config: { image_uri: IMAGE } })
-      break
-    }
+    await onceAsked(emulator, 'PATCH', new RegExp(id), () => change(id))
+    clock.pass(60_000)
     const result = await running
     expect(result.outputs['outcome']).toBe('superseded')
     expect(result.exitCode).toBe(1)
@@ -249,4 +243,20 @@ describe('red', () => {
     expect(result.outputs['outcome']).toBe('deployed')
     expect(JSON.parse(result.outputs['verification'] ?? '{}')).toMatchObject({ passed: 1, failed: 0 })
   })
+})
+
+it('a revision of somebody else, which an answer named as ours, is superseded', async () => {
+  const first = await run()
+  const id = first.outputs['deployment-id']
+  const theirs = { source_revision_config: { image_uri: IMAGE.replace('1.0.0', '9.9.9') } }
+  const { body } = await emulator.call('PATCH', `/v2/deployments/${id}`, theirs)
+  // Both changes came at the same moment: our look-up saw neither, our answer names their revision.
+  const before = { ...body, latest_revision_id: first.outputs['revision-id'] }
+  const path = `/v2/deployments/${id}`
+  await emulator.fault({ method: 'GET', path, times: 1, effect: { status: 200, body: before } })
+  await emulator.fault({ method: 'PATCH', path, times: 1, effect: { status: 200, body } })
+  const result = await run()
+  expect(result.exitCode).toBe(1)
+  expect(result.outputs['outcome']).toBe('superseded')
+  expect(result.outputs['failure-reason']).toContain('another image')
 })

@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { startTestEmulator, type TestEmulator } from '../../helpers/emulator.ts'
-import { deploy, IMAGE, requestsOf } from './support.ts'
+import { describe, expect, it } from '@jest/globals'
+import type { StoppableClock, TestEmulator } from '../../helpers/emulator.ts'
+import { deploy, IMAGE, onceAsked, requestsOf, withEmulator } from './support.ts'
 
 const PINNED = `registry.example/agent@sha256:${'1'.repeat(64)}`
 
 let emulator: TestEmulator
-let count = 0
 let name = ''
+let clock: StoppableClock
 
-beforeAll(async () => {
-  emulator = await startTestEmulator()
-})
-afterAll(() => emulator.close())
-beforeEach(async () => {
-  await emulator.clearFaults()
-  name = `back-${++count}`
+withEmulator('back', (one, fresh, its) => {
+  emulator = one
+  name = fresh
+  clock = its
 })
 
 const run = (inputs: Record<string, string> = {}, options = {}) =>
@@ -37,23 +34,13 @@ async function redeploys(id: string): Promise<string[]> {
   return requests.map(({ path }) => path.split('/')[5] ?? '')
 }
 
-/** Acts once the emulator has served a request of this kind about this deployment. */
-async function onceAsked(method: string, path: RegExp, act: () => Promise<unknown>): Promise<void> {
-  const before = (await requestsOf(emulator, method, path)).length
-  for (let tries = 0; tries < 1000; tries++) {
-    if ((await requestsOf(emulator, method, path)).length > before) return void (await act())
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-  throw new Error(`no ${method} ${path} came`)
-}
-
 /** Somebody else deploys. */
 const change = (id: string) =>
   emulator.call('PATCH', `/v2/deployments/${id}`, { source_revision_config: { image_uri: IMAGE } })
 
 /** Leaves time for somebody else while the checks run. */
 const slowRuns = () =>
-  emulator.fault({ method: 'POST', path: '/d/*/threads/*/runs/stream', effect: { delayMs: 700 } })
+  emulator.fault({ method: 'POST', path: '/d/*/threads/*/runs/stream', effect: { delayMs: 1_500 } })
 
 const CHECK = (text: string) =>
   JSON.stringify({
@@ -126,7 +113,7 @@ describe('on-failure: rollback', () => {
     const running = run({ 'on-failure': 'rollback', verify: CHECK('Paris') })
     await walks(['DEPLOYING', 1], ['DEPLOYED', null])
     await walks(['DEPLOYED', null])
-    await onceAsked('POST', new RegExp(`/d/${first.id}/threads$`), () => change(first.id))
+    await onceAsked(emulator, 'POST', new RegExp(`/d/${first.id}/threads$`), () => change(first.id))
     const result = await running
     expect(result.outputs['outcome']).toBe('verification-failed')
     expect(result.outputs['failure-reason']).toContain('of somebody else serves now')
@@ -137,8 +124,10 @@ describe('on-failure: rollback', () => {
     const first = await deployed()
     await walks(['DEPLOYING', 100], ['DEPLOY_FAILED', null])
     await walks(['BUILDING', null])
+    clock.stop()
     const running = run({ 'on-failure': 'rollback' })
-    await onceAsked('PATCH', new RegExp(first.id), () => change(first.id))
+    await onceAsked(emulator, 'PATCH', new RegExp(first.id), () => change(first.id))
+    clock.pass(60_000)
     const result = await running
     expect(result.outputs['failure-reason']).toMatch(/somebody else is BUILDING/)
     expect(await redeploys(first.id)).toEqual([])
@@ -185,7 +174,7 @@ it('somebody else’s revision that takes over during the checks makes ours supe
   await walks(['DEPLOYED', null])
   await slowRuns()
   const running = run({ verify: CHECK('hi') })
-  await onceAsked('POST', new RegExp(`/d/${first.id}/threads$`), () => change(first.id))
+  await onceAsked(emulator, 'POST', new RegExp(`/d/${first.id}/threads$`), () => change(first.id))
   const result = await running
   expect(result.exitCode).toBe(1)
   expect(result.outputs['outcome']).toBe('superseded')

@@ -2,23 +2,20 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { list } from 'tar'
-import { startTestEmulator, type TestEmulator } from '../../helpers/emulator.ts'
-import { deploy, requestsOf } from './support.ts'
+import type { TestEmulator } from '../../helpers/emulator.ts'
+import { deploy, requestsOf, withEmulator } from './support.ts'
 
 let emulator: TestEmulator
 let folder = ''
-let count = 0
 let name = ''
 
-beforeAll(async () => {
-  emulator = await startTestEmulator()
+withEmulator('source', (one, fresh) => {
+  emulator = one
+  name = fresh
 })
-afterAll(() => emulator.close())
-beforeEach(async () => {
-  await emulator.clearFaults()
-  name = `source-${++count}`
+beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'project-'))
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))

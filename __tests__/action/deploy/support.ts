@@ -1,5 +1,6 @@
+import { afterAll, beforeAll, beforeEach } from '@jest/globals'
 import { type RunOptions, type RunResult, runBundle } from '../../helpers/action.ts'
-import type { TestEmulator } from '../../helpers/emulator.ts'
+import { StoppableClock, startTestEmulator, type TestEmulator } from '../../helpers/emulator.ts'
 
 export const IMAGE = 'registry.example/agent:1.0.0'
 
@@ -30,4 +31,47 @@ export function deploy(
 export async function requestsOf(emulator: TestEmulator, method: string, path: RegExp) {
   const { requests } = await emulator.state()
   return requests.filter((request) => request.method === method && path.test(request.path))
+}
+
+/**
+ * One emulator for all tests of a file; before each of them it has no faults, and its clock goes.
+ * @param prefix of the names of deployments
+ * @param give told of the emulator and of a name that no other test has, before each test; once before all,
+ *   with the prefix alone, for the `beforeAll` of the file
+ */
+export function withEmulator(
+  prefix: string,
+  give: (emulator: TestEmulator, name: string, clock: StoppableClock) => void,
+): void {
+  const clock = new StoppableClock()
+  let emulator: TestEmulator
+  let count = 0
+  beforeAll(async () => {
+    emulator = await startTestEmulator({ now: clock.now })
+    give(emulator, prefix, clock)
+  })
+  afterAll(() => emulator.close())
+  beforeEach(async () => {
+    clock.go()
+    await emulator.clearFaults()
+    give(emulator, `${prefix}-${++count}`, clock)
+  })
+}
+
+/** Acts once the emulator has answered one more request of this kind. @throws when none comes in 20 s */
+export async function onceAsked<T>(
+  emulator: TestEmulator,
+  method: string,
+  path: RegExp,
+  act: () => Promise<T>,
+): Promise<T> {
+  const answered = async () =>
+    (await requestsOf(emulator, method, path)).filter(({ status }) => status !== null).length
+  const before = await answered()
+  const deadline = Date.now() + 20_000
+  while ((await answered()) === before) {
+    if (Date.now() > deadline) throw new Error(`no ${method} ${path} came`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  return act()
 }

@@ -1,24 +1,19 @@
 import { createServer, request as httpRequest, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { startTestEmulator, type TestEmulator } from '../../helpers/emulator.ts'
-import { deploy, requestsOf } from './support.ts'
+import type { TestEmulator } from '../../helpers/emulator.ts'
+import { deploy, requestsOf, withEmulator } from './support.ts'
 
 const LISTENERS = '/v2/listeners'
 const ONE = 'a1f2c3d4-0000-4000-8000-000000000001'
 const TWO = 'a1f2c3d4-0000-4000-8000-000000000002'
 
 let emulator: TestEmulator
-let count = 0
 let name = ''
 
-beforeAll(async () => {
-  emulator = await startTestEmulator()
-})
-afterAll(() => emulator.close())
-beforeEach(async () => {
-  await emulator.clearFaults()
-  name = `target-${++count}`
+withEmulator('target', (one, fresh) => {
+  emulator = one
+  name = fresh
 })
 
 const run = (inputs: Record<string, string> = {}, options = {}) =>
@@ -33,7 +28,7 @@ const creates = async () => (await requestsOf(emulator, 'POST', /^\/v2\/deployme
 describe('agent mode', () => {
   const agent = (environment: string) => ({
     name: '',
-    'agent-id': `bot-${count}`,
+    'agent-id': `bot-${name}`,
     'agent-environment': environment,
     source: 'internal_docker',
     'image-uri': 'registry.emulator.invalid/x:1',
@@ -44,7 +39,7 @@ describe('agent mode', () => {
     expect(first.outputs).toMatchObject({ outcome: 'deployed', created: 'true' })
     const { name: sent, ...body } = await lastCreate()
     expect(sent).toBeUndefined()
-    expect(body).toMatchObject({ agent: { agent_id: `bot-${count}`, environment: 'staging' } })
+    expect(body).toMatchObject({ agent: { agent_id: `bot-${name}`, environment: 'staging' } })
     const second = await run(agent('staging'))
     expect(second.outputs).toMatchObject({
       outcome: 'deployed',
@@ -54,7 +49,7 @@ describe('agent mode', () => {
     const other = await run(agent('production'))
     expect(other.outputs['deployment-id']).not.toBe(first.outputs['deployment-id'])
     const list = (await requestsOf(emulator, 'GET', /^\/v2\/deployments$/)).at(-1)
-    expect(list?.query).toContain(`agent_id=bot-${count}&agent_environment=production`)
+    expect(list?.query).toContain(`agent_id=bot-${name}&agent_environment=production`)
   })
 
   it('passes by previews, and neighbours of odd shapes', async () => {
@@ -283,7 +278,7 @@ describe('unusual and right inputs', () => {
 describe('a second run that is identical', () => {
   it('makes one revision and nothing else', async () => {
     const provider = {
-      provider_id: `same-${count}`,
+      provider_id: `same-${name}`,
       name: 'Same',
       client_id: 'c1',
       client_secret: 'canary-client-secret',
@@ -327,7 +322,7 @@ describe('a dry run', () => {
     const first = await run({ secrets: 'KEEP_ME=secret-value-1' })
     const before = await emulator.state()
     const provider = {
-      provider_id: `dry-${count}`,
+      provider_id: `dry-${name}`,
       name: 'D',
       client_id: 'c',
       auth_url: 'https://a.example',
@@ -359,7 +354,7 @@ describe('a dry run', () => {
       },
       secrets: ['KEEP_ME', 'NEW_ONE'],
       warnings: [],
-      oauth_providers: [{ provider_id: `dry-${count}`, action: 'create' }],
+      oauth_providers: [{ provider_id: `dry-${name}`, action: 'create' }],
     })
     expect({ ...after, requests: [] }).toEqual({ ...before, requests: [] })
     expect(result.summary + result.visible).not.toMatch(/secret-value|canary/)
@@ -367,7 +362,7 @@ describe('a dry run', () => {
 
   it('says that a provider cannot be changed', async () => {
     const provider = {
-      provider_id: `fixed-${count}`,
+      provider_id: `fixed-${name}`,
       name: 'F',
       client_id: 'c',
       auth_url: 'https://a.example',
