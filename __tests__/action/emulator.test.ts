@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -54,6 +54,24 @@ async function gone(url: string): Promise<boolean> {
     () => false,
     () => true,
   )
+}
+
+/** Settled once the program in the background has its folder: then it was started, or is about to be. */
+async function begun(): Promise<void> {
+  while (!readdirSync(temp).some((name) => name.startsWith('agent-deploy-emulator-')))
+    await new Promise((done) => setTimeout(done, 2))
+}
+
+/** Processes that were started in this test's folder and have not ended; none are found but on Linux. */
+function running(): string[] {
+  if (process.platform !== 'linux') return []
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`).startsWith(temp)
+    } catch {
+      return false
+    }
+  })
 }
 
 describe('emulator/', () => {
@@ -153,13 +171,20 @@ describe('emulator/', () => {
   })
 
   it('stops a half-started emulator when the job is cancelled', async () => {
-    const run = await runBundle({ action: 'emulator', env: { RUNNER_TEMP: temp }, signalAfter: { ms: 60 } })
+    const run = await runBundle({
+      action: 'emulator',
+      env: { RUNNER_TEMP: temp },
+      signalAfter: { until: begun() },
+    })
     const saved = JSON.parse(run.state['emulator'] ?? 'null') as Saved | null
     if (saved !== null) pids.push(saved.pid)
+    expect(run.endedBy).toBeNull()
     expect(run.msAfterSignal ?? 0).toBeLessThan(5_000)
     // Cancelled before or after it was ready: what runs is known to post.
     const end = await post(run)
     expect(end.exitCode).toBe(0)
     if (saved !== null) expect(await gone(saved.url)).toBe(true)
+    for (let at = 0; at < 250 && running().length > 0; at++) await new Promise((done) => setTimeout(done, 20))
+    expect(running()).toEqual([])
   })
 })

@@ -214,11 +214,16 @@ describe('the feedback action', () => {
   })
 
   it('ends red and quickly when the job is cancelled', async () => {
-    const { url } = await serve({ status: 200, body: '{', hang: true })
+    const asked = Promise.withResolvers<void>()
+    const replay = await startReplay(() => {
+      asked.resolve()
+      return { status: 200, body: '{', hang: true }
+    })
+    replays.push(replay)
     const result = await runBundle({
       action: 'feedback',
-      inputs: { 'feedback-url': url, score: '1' },
-      signalAfter: { ms: 800 },
+      inputs: { 'feedback-url': new URL(`/api/v1/feedback/tokens/${TOKEN}`, replay.url).href, score: '1' },
+      signalAfter: { until: asked.promise },
     })
     expect(result.exitCode).toBe(1)
     expect(result.msAfterSignal).toBeLessThan(5_000)

@@ -35,12 +35,17 @@ describe('an end that is green', () => {
   })
 
   it('ends at once after a request: no connection is left', async () => {
-    const server = createServer((_, response) => response.end('{}')).listen(0, '127.0.0.1')
+    let answered = 0
+    const server = createServer((_, response) => {
+      answered = performance.now()
+      response.end('{}')
+    }).listen(0, '127.0.0.1')
     await new Promise((resolve) => server.once('listening', resolve))
     const { port } = server.address() as AddressInfo
     const result = await run('request', { inputs: { url: `http://127.0.0.1:${port}/` } })
     expect(result).toMatchObject({ exitCode: 0, outputs: { outcome: 'deployed' } })
-    expect(result.ms).toBeLessThan(2_900)
+    // What is left open holds the process for 3 s.
+    expect(performance.now() - answered).toBeLessThan(2_900)
     server.closeAllConnections()
     server.close()
   })
@@ -186,7 +191,8 @@ describe('a cancel', () => {
       summary: 'was deaf\n',
     })
     expect(result.annotations).toHaveLength(1)
-    expect(result.msAfterSignal).toBeLessThan(5_000)
+    // 4 s and a moment by its own clock, plus what a busy machine adds; the next signal would come after 7.5 s.
+    expect(result.msAfterSignal).toBeLessThan(6_500)
   })
 
   it('is not changed by a second signal', async () => {
