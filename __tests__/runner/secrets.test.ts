@@ -189,7 +189,7 @@ describe('redact', () => {
     expect(secrets.redact('x \ud800(.*)+[a\\ y')).toBe('x *** y')
   })
 
-  it('reads 5 MB with 100 secrets in the time of a few readings of it', () => {
+  it('reads 2 MB with 100 secrets in the time of a few readings of it', () => {
     const { secrets } = make()
     const values = Array.from(
       { length: 100 },
@@ -197,7 +197,7 @@ describe('redact', () => {
     )
     for (const value of values) secrets.mask(value)
     const line = `${'the quick brown fox lsv2_pt_ jumps over the lazy dog '.repeat(3)}${values[7]}\n`
-    const small = line.repeat(Math.ceil(500_000 / line.length))
+    const small = line.repeat(Math.ceil(200_000 / line.length))
     const large = small.repeat(10)
     const time = (text: string): number => {
       const started = performance.now()
@@ -207,6 +207,6 @@ describe('redact', () => {
     time(small)
     const one = Math.min(time(small), time(small), time(small))
     // Ten times the text: about ten times the time, where a quadratic cost would take a hundred.
-    expect(time(large)).toBeLessThan(Math.max(one, 5) * 40)
+    expect(Math.min(time(large), time(large))).toBeLessThan(Math.max(one, 2) * 40)
   })
 })

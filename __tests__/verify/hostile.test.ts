@@ -75,10 +75,10 @@ describe('a stream', () => {
 
   it('that never ends is ended, and its heartbeats do not help', async () => {
     const { find } = await check({ stream: stream(`${RUN}: heartbeat\r\n\r\n`, { hang: true }) }, '{}', {
-      timeoutMs: 600,
+      timeoutMs: 1_200,
     })
     expect(find('c').reason).toBe(
-      'The run was not done within 0.6 s: its stream stayed open (1 event and 1 heartbeat came)',
+      'The run was not done within 1.2 s: its stream stayed open (1 event and 1 heartbeat came)',
     )
   })
 

@@ -290,9 +290,9 @@ describe('a thread', () => {
     const timeouts = await check(`checks: [{ thread: [${slow}] }]`, { timeoutMs: 300 })
     expect(timeouts.checks[0]?.reason).toMatch(/^Run 1 of 1: The run was not done within 1\.2 s/)
     const shared = await check(`checks: [{ thread: [{ ${hello} }, { assistant: slow, ${hello} }] }]`, {
-      timeoutMs: 900,
+      timeoutMs: 1_800,
     })
-    expect(shared.checks[0]?.reason).toMatch(/^Run 2 of 2: The run was not done within 0\.9 s/)
+    expect(shared.checks[0]?.reason).toMatch(/^Run 2 of 2: The run was not done within 1\.8 s/)
   })
 })
 
@@ -371,7 +371,17 @@ describe('checks side by side', () => {
     expect(report.passed).toBe(7)
   })
 
-  it('leave nothing behind', async () => {
+  it('leave nothing behind, however they end', async () => {
+    const report = await check(`concurrency: 3
+checks:
+  - { ${hello} }
+  - { ${hello}, expect: { text: Paris } }
+  - { assistant: failing, ${hello} }
+  - { assistant: slow, ${hello}, expect: { within-seconds: 0.3 } }
+  - { assistant: { graph: agent, name: mine }, ${hello} }
+  - thread: [{ ${hello} }, { assistant: counter, ${hello} }]`)
+    expect(report).toMatchObject({ passed: 3, failed: 3 })
+    // Of the other tests of this file neither.
     const { requests } = await emulator.state()
     const made = requests.filter(({ method, path, status }) => {
       return method === 'POST' && /\/d\/[^/]+\/(threads|assistants)$/.test(path) && status === 200
@@ -379,7 +389,7 @@ describe('checks side by side', () => {
     const deleted = requests.filter(({ method, path, status }) => {
       return method === 'DELETE' && /\/(threads|assistants)\//.test(path) && status === 204
     })
-    expect(made.length).toBeGreaterThan(20)
+    expect(made.length).toBeGreaterThanOrEqual(7)
     expect(deleted).toHaveLength(made.length)
   })
 })
