@@ -49,8 +49,8 @@ describe.each(FOLDERS)('%s/action.yml', (folder) => {
 it('inputs that describe the deployment have no default but in code, so that an update leaves them alone', () => {
   const { inputs = {} } = parse(readFileSync(join(root, 'action.yml'), 'utf8')) as ActionFile
   const describing = Object.keys(inputs).filter((name) =>
-    /^(deployment-type|integration-id|repo-.*|config-path|build-on-push|listener-.*)$/.test(name),
+    /^(source|deployment-type|integration-id|repo-.*|config-path|build-on-push|listener-.*)$/.test(name),
   )
-  expect(describing).toHaveLength(8)
+  expect(describing).toHaveLength(9)
   for (const name of describing) expect(inputs[name]?.default).toBeUndefined()
 })

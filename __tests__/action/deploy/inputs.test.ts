@@ -84,6 +84,7 @@ describe('wrong inputs', () => {
       { 'push-image': 'a:1', source: 'external_docker' },
       'Input "push-image": goes with source internal_docker',
     ],
+    [{ 'push-image': 'a:1' }, 'Input "image-uri": cannot stand beside push-image'],
     [{ 'image-uri': '', 'integration-id': 'i1', 'listener-id': 'l1' }, 'Input "listener-id"'],
     [
       { 'image-uri': '', source: 'github', 'repo-ref': 'refs/tags/v1', 'build-on-push': 'true' },

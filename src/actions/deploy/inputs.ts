@@ -162,7 +162,7 @@ function readSettings(runner: Runner, cloud: boolean): Settings {
     pushImage: inputs.text('push-image'),
     listenerId: inputs.text('listener-id'),
     listenerNamespace: inputs.text('listener-namespace'),
-    sourcePath: inputs.text('source-path'),
+    sourcePath: readSourcePath(inputs),
     installCommand: inputs.text('install-command'),
     buildCommand: inputs.text('build-command'),
     deploymentType: inputs.oneOf('deployment-type', Object.keys(DEPLOYMENT_TYPES) as DeploymentType[]),
@@ -177,6 +177,12 @@ function readSettings(runner: Runner, cloud: boolean): Settings {
   // A redeploy has the source that it has.
   if (settings.revisionId === undefined) addAll(inputs, sourceFaults(settings))
   return settings
+}
+
+/** The default of action.yml counts as not given: other sources have no folder to upload. */
+function readSourcePath(inputs: InputReader): string | undefined {
+  const path = inputs.text('source-path')
+  return path === '.' ? undefined : path
 }
 
 /** What an id can look like; it becomes a part of paths. */

@@ -4,7 +4,7 @@ import { mergeMappings } from '../merge-patch.ts'
 import { SELF_HOSTED_NAME_LIMIT } from '../name.ts'
 import { DEPLOYMENT_TYPES, isMapping, type Mapping, type Settings, type Source } from '../settings.ts'
 import { ownCode, refForCreate, tagFaults } from './git-ref.ts'
-import { misplacedInputs, refuse, resolveSource } from './source.ts'
+import { misplacedInputs, refuse, resolveSource, twoImages } from './source.ts'
 import type { Artifact, CreatePlan, Discovered, PlanFacts } from './types.ts'
 
 /** `deployment-type` when nothing was given. */
@@ -136,13 +136,7 @@ function listenerParts(settings: Settings, discovered: Discovered): Parts {
 
 function internalDockerParts(settings: Settings): Parts {
   if (settings.pushImage !== undefined && settings.imageUri !== undefined) {
-    const message = 'cannot stand beside push-image: give the one that is pushed already, or the one to push.'
-    return {
-      sourceConfig: {},
-      revisionConfig: {},
-      artifact: 'none',
-      faults: [{ input: 'image-uri', message }],
-    }
+    return { sourceConfig: {}, revisionConfig: {}, artifact: 'none', faults: twoImages(settings) }
   }
   if (settings.pushImage !== undefined)
     return { sourceConfig: {}, revisionConfig: {}, artifact: 'image', faults: [] }

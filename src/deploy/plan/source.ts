@@ -52,15 +52,24 @@ export function misplacedInputs(settings: Settings, source: Source): InputFault[
  * wrong inputs before the first request.
  */
 export function sourceFaults(settings: Settings): InputFault[] {
+  const faults = misplaced(settings, possibleSources(settings))
   const image = settings.imageUri === undefined ? undefined : checkImageUri(settings.imageUri)
   return [
-    ...misplaced(settings, possibleSources(settings)),
+    ...faults,
     ...(image === undefined ? [] : [{ input: 'image-uri', message: image }]),
+    ...(faults.length === 0 ? twoImages(settings) : []),
     ...tagFaults(
       settings.repoRef === undefined ? undefined : plainRef(settings.repoRef),
       settings.buildOnPush,
     ),
   ]
+}
+
+/** Two images, and only one can be deployed. */
+export function twoImages(settings: Settings): InputFault[] {
+  if (settings.imageUri === undefined || settings.pushImage === undefined) return []
+  const message = 'cannot stand beside push-image: give the one that is pushed already, or the one to push.'
+  return [{ input: 'image-uri', message }]
 }
 
 /** What `resolveSource` can come to, before it is known which deployment there is. */

@@ -6,7 +6,7 @@ import { isMapping, type Mapping, type Settings, type Source } from '../settings
 import { commands, nameWarnings } from './create.ts'
 import { fixedFieldFaults, withoutFixedFields } from './fixed-fields.ts'
 import { ownCode, refForUpdate, tagFaults } from './git-ref.ts'
-import { misplacedInputs, refuse, resolveSource } from './source.ts'
+import { misplacedInputs, refuse, resolveSource, twoImages } from './source.ts'
 import type { Artifact, PlanFacts, UpdatePlan } from './types.ts'
 
 /**
@@ -101,22 +101,21 @@ function revisionConfigOf(
 }
 
 function imageConfig(settings: Settings, present: string | undefined): RevisionConfig {
-  const faults: InputFault[] = []
-  if (settings.imageUri !== undefined && settings.pushImage !== undefined) {
-    faults.push({
-      input: 'image-uri',
-      message: 'cannot stand beside push-image: give the one that is pushed already, or the one to push.',
-    })
-  } else if (settings.imageUri !== undefined) {
-    const fault = checkImageUri(settings.imageUri)
-    if (fault !== undefined) faults.push({ input: 'image-uri', message: fault })
-  } else if (present === undefined) {
-    faults.push({
-      input: 'image-uri',
-      message: 'is needed: the service does not tell which image this deployment has.',
-    })
+  const { imageUri } = settings
+  const fault =
+    imageUri !== undefined
+      ? checkImageUri(imageUri)
+      : present === undefined
+        ? 'is needed: the service does not tell which image this deployment has.'
+        : undefined
+  return {
+    config: { image_uri: imageUri ?? present },
+    artifact: 'none',
+    faults: [
+      ...twoImages(settings),
+      ...(fault === undefined ? [] : [{ input: 'image-uri', message: fault }]),
+    ],
   }
-  return { config: { image_uri: settings.imageUri ?? present }, artifact: 'none', faults }
 }
 
 function warningsOf(settings: Settings, source: Source, eventName: string, deployment: Deployment): string[] {
