@@ -1,16 +1,18 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import { type RunResult, runBundle } from '../helpers/action.ts'
-import { startTestEmulator, type TestEmulator } from '../helpers/emulator.ts'
+import { onceAsked, StoppableClock, startTestEmulator, type TestEmulator } from '../helpers/emulator.ts'
 import { type Replay, type Reply, startReplay } from '../helpers/replay.ts'
 
+const clock = new StoppableClock()
 let emulator: TestEmulator
 const replays: Replay[] = []
 
 beforeAll(async () => {
-  emulator = await startTestEmulator()
+  emulator = await startTestEmulator({ now: clock.now })
 })
 afterAll(() => emulator.close())
 afterEach(async () => {
+  clock.go()
   for (const replay of replays.splice(0)) await replay.close()
 })
 
@@ -37,11 +39,16 @@ async function serve(...replies: Reply[]): Promise<Replay> {
 describe('the sandbox action', () => {
   it('waits until the sandbox is ready and puts out all of it', async () => {
     await make('team/box é', [
-      ['provisioning', 400],
-      ['booting', 300],
+      ['provisioning', 200],
+      ['booting', 200],
       ['ready', null],
     ])
-    const result = await run({ name: 'team/box é' })
+    // Each status is read once, then a second of ours makes 200 of the emulator's.
+    clock.stop()
+    const running = run({ name: 'team/box é' })
+    for (let step = 0; step < 2; step++)
+      await onceAsked(emulator, 'GET', /boxes/, async () => clock.pass(1000))
+    const result = await running
     expect(result.stderr).toBe('')
     expect(result).toMatchObject({ exitCode: 0, annotations: [] })
     expect(result.outputs).toEqual({

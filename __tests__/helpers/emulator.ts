@@ -139,3 +139,27 @@ export async function startTestEmulator(options: EmulatorOptions = {}): Promise<
     watch,
   }
 }
+
+/** Requests of one method to paths that match, in order. */
+export async function requestsOf(emulator: TestEmulator, method: string, path: RegExp) {
+  const { requests } = await emulator.state()
+  return requests.filter((request) => request.method === method && path.test(request.path))
+}
+
+/** Acts once the emulator has answered one more request of this kind. @throws when none comes in 20 s */
+export async function onceAsked<T>(
+  emulator: TestEmulator,
+  method: string,
+  path: RegExp,
+  act: () => Promise<T>,
+): Promise<T> {
+  const answered = async () =>
+    (await requestsOf(emulator, method, path)).filter(({ status }) => status !== null).length
+  const before = await answered()
+  const deadline = Date.now() + 20_000
+  while ((await answered()) === before) {
+    if (Date.now() > deadline) throw new Error(`no ${method} ${path} came`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  return act()
+}

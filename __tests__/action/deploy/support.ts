@@ -2,6 +2,8 @@ import { afterAll, beforeAll, beforeEach } from '@jest/globals'
 import { type RunOptions, type RunResult, runBundle } from '../../helpers/action.ts'
 import { StoppableClock, startTestEmulator, type TestEmulator } from '../../helpers/emulator.ts'
 
+export { onceAsked, requestsOf } from '../../helpers/emulator.ts'
+
 export const IMAGE = 'registry.example/agent:1.0.0'
 
 /** Inputs that every deploy of these tests has; polls are quick, because the emulator is. */
@@ -27,12 +29,6 @@ export function deploy(
   return runBundle({ ...options, action: 'deploy', inputs: { ...inputsFor(emulator), ...inputs } })
 }
 
-/** Requests of one method to paths that match, in order. */
-export async function requestsOf(emulator: TestEmulator, method: string, path: RegExp) {
-  const { requests } = await emulator.state()
-  return requests.filter((request) => request.method === method && path.test(request.path))
-}
-
 /**
  * One emulator for all tests of a file; before each of them it has no faults, and its clock goes.
  * @param prefix of the names of deployments
@@ -56,22 +52,4 @@ export function withEmulator(
     await emulator.clearFaults()
     give(emulator, `${prefix}-${++count}`, clock)
   })
-}
-
-/** Acts once the emulator has answered one more request of this kind. @throws when none comes in 20 s */
-export async function onceAsked<T>(
-  emulator: TestEmulator,
-  method: string,
-  path: RegExp,
-  act: () => Promise<T>,
-): Promise<T> {
-  const answered = async () =>
-    (await requestsOf(emulator, method, path)).filter(({ status }) => status !== null).length
-  const before = await answered()
-  const deadline = Date.now() + 20_000
-  while ((await answered()) === before) {
-    if (Date.now() > deadline) throw new Error(`no ${method} ${path} came`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-  return act()
 }
