@@ -50,7 +50,9 @@ const folderOf = process.env.DOCKER_CONFIG
 const file = folderOf && path.join(folderOf, 'config.json')
 const config = file && fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : null
 const number = fs.readdirSync(folder).length
-fs.writeFileSync(path.join(folder, String(number).padStart(3, '0')), JSON.stringify({ args, env: process.env, input, config }))
+// Whole or not at all: the test looks while this runs.
+fs.writeFileSync(folder + '.part', JSON.stringify({ args, env: process.env, input, config }))
+fs.renameSync(folder + '.part', path.join(folder, String(number).padStart(3, '0')))
 const line = args.join(' ')
 const key = Object.keys(answers).sort((a, b) => b.length - a.length).find((each) => line.startsWith(each)) ?? ''
 const answer = answers[key] ?? {}
