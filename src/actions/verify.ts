@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { AgentDeployError, InputError } from '../base/errors.ts'
+import { AgentDeployError, InputError, messageOf } from '../base/errors.ts'
 import { renderJunit } from '../runner/junit.ts'
 import type { Story } from '../runner/run-action.ts'
 import type { Runner } from '../runner/runner.ts'
@@ -47,7 +47,7 @@ export function verifyStory(): Story {
 
     async failed(runner, error) {
       if (told) return
-      const reason = error instanceof Error ? error.message : 'unknown error'
+      const reason = messageOf(error)
       const hint = error instanceof AgentDeployError ? error.hint : undefined
       runner.summary.append(
         renderVerifySummary({ passed: 0, failed: 0, checks: [], reason, hint }, (text) =>

@@ -13,6 +13,21 @@ export class AgentDeployError extends Error {
   }
 }
 
+/** What an error says, whatever was thrown. May quote the service: for the log, never for an output. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** The first line of that: for a sentence in the middle of a log. */
+export function firstLineOf(error: unknown): string {
+  return messageOf(error).split('\n')[0] ?? ''
+}
+
+/** What to do about an error, where it is one of ours and knows. */
+export function hintOf(error: unknown): string | undefined {
+  return error instanceof AgentDeployError ? error.hint : undefined
+}
+
 /** One wrong input: its name as `action.yml` has it, and a line that says what came and what was expected. */
 export interface InputFault {
   readonly input: string

@@ -1,3 +1,4 @@
+import { firstLineOf } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { CallOptions, ControlPlane } from '../clients/control-plane/api.ts'
 import { createDeployment, getDeployment, patchDeployment } from '../clients/control-plane/deployments.ts'
@@ -36,12 +37,8 @@ export function applyOptions(tools: ApplyTools): CallOptions {
     deadline: tools.deadline,
     retries: 20,
     onRetry: (error, waitMs) =>
-      tools.log.info(`${firstLine(error.message)}; trying again in ${Math.round(waitMs / 100) / 10} s`),
+      tools.log.info(`${firstLineOf(error)}; trying again in ${Math.round(waitMs / 100) / 10} s`),
   }
-}
-
-function firstLine(text: string): string {
-  return text.split('\n')[0] ?? ''
 }
 
 /**
@@ -60,7 +57,7 @@ export async function create(body: Mapping, target: Target, tools: ApplyTools): 
       tools.log.info(
         conflict
           ? 'The service says that the name is taken; looking it up'
-          : `${firstLine((error as Error).message)}: it may have been taken all the same; looking the deployment up`,
+          : `${firstLineOf(error)}: it may have been taken all the same; looking the deployment up`,
       )
       // Our own POST of before may still be at work: then its name is taken, and it shows when it is done.
       const pauses = conflict ? (ambiguous ? PATIENCE_MS : []) : [SETTLE_MS]
@@ -122,9 +119,7 @@ export async function patch(
       return { deployment, revisionId: newRevision(before, await withRevision(deployment, tools, before)) }
     } catch (error) {
       if (!isAmbiguous(error)) throw error
-      tools.log.info(
-        `${firstLine((error as Error).message)}: it may have been taken all the same; reading the deployment`,
-      )
+      tools.log.info(`${firstLineOf(error)}: it may have been taken all the same; reading the deployment`)
       const now = await readSettled(before, tools)
       if (now.latest_revision_id != null && now.latest_revision_id !== before.latest_revision_id) {
         return { deployment: now, revisionId: now.latest_revision_id }

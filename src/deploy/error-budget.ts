@@ -1,4 +1,5 @@
 import type { AgentDeployError } from '../base/errors.ts'
+import { firstLineOf } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import { HttpError, RedirectError, RequestError } from '../http/errors.ts'
 import { DeployError } from './errors.ts'
@@ -46,7 +47,7 @@ export class ErrorBudget {
     }
     if (this.#spent === 1)
       this.#log.info(
-        `A poll failed, which says nothing about the revision; waiting on: ${error.message.split('\n')[0]}`,
+        `A poll failed, which says nothing about the revision; waiting on: ${firstLineOf(error)}`,
       )
     return Math.min(error instanceof HttpError ? (error.retryAfterMs ?? 0) : 0, 120_000)
   }

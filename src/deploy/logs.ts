@@ -1,3 +1,4 @@
+import { messageOf } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { ControlPlane } from '../clients/control-plane/api.ts'
 import { readLog } from '../clients/control-plane/revisions.ts'
@@ -59,7 +60,7 @@ export async function readLogTail(
     }
   } catch (error) {
     if (api.transport.signal.aborted) throw error
-    log.info(`The ${kind} log could not be read: ${error instanceof Error ? error.message : 'unknown error'}`)
+    log.info(`The ${kind} log could not be read: ${messageOf(error)}`)
     return undefined
   }
 }

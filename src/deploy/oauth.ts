@@ -1,3 +1,4 @@
+import { firstLineOf, hintOf } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { CallOptions, ControlPlane } from '../clients/control-plane/api.ts'
 import {
@@ -60,7 +61,7 @@ export async function registerProviders(
     } catch (error) {
       if (api.transport.signal.aborted) throw error
       failures.push({ providerId: provider.provider_id, error })
-      log.info(`OAuth provider "${provider.provider_id}" failed: ${messageOf(error)}`)
+      log.info(`OAuth provider "${provider.provider_id}" failed: ${firstLineOf(error)}`)
     }
   }
   return { ids, failures }
@@ -73,19 +74,12 @@ export function providersError(result: ProviderResult): DeployError | undefined 
   const list = (say: (error: unknown) => string): string =>
     result.failures.map(({ providerId, error }) => `"${providerId}" (${say(error)})`).join(', ')
   const live = 'The revision is live, but OAuth providers could not be registered'
-  const hint =
-    first.error instanceof Error && 'hint' in first.error && typeof first.error.hint === 'string'
-      ? ` ${first.error.hint}`
-      : ''
-  return new DeployError('error', `${live}: ${list(messageOf)}`, {
+  const hint = hintOf(first.error)
+  return new DeployError('error', `${live}: ${list(firstLineOf)}`, {
     cause: first.error,
-    hint: `The deployment itself is as wanted; correct the provider and run the job again.${hint}`,
+    hint: `The deployment itself is as wanted; correct the provider and run the job again.${hint === undefined ? '' : ` ${hint}`}`,
     reason: `${live}: ${list(reasonOf)}`,
   })
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? (error.message.split('\n')[0] ?? '') : 'unknown error'
 }
 
 async function upsert(

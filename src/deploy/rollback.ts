@@ -1,3 +1,4 @@
+import { messageOf } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { CallOptions, ControlPlane } from '../clients/control-plane/api.ts'
 import { getDeployment } from '../clients/control-plane/deployments.ts'
@@ -123,7 +124,7 @@ async function interruptOurs({ api, deploymentId, ourRevisionId, log }: Rollback
     log.info(`Revision ${ourRevisionId} was interrupted, so that it does not hold the rollback up`)
   } catch (error) {
     if (api.transport.signal.aborted) throw error
-    log.debug(error instanceof Error ? error.message : 'unknown error')
+    log.debug(messageOf(error))
   }
 }
 

@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/errors.ts'
 import type { ControlPlane } from '../../clients/control-plane/api.ts'
 import { interruptRevision } from '../../clients/control-plane/revisions.ts'
 import { readProxySettings } from '../../http/proxy.ts'
@@ -33,7 +34,7 @@ export async function lastCall(
     await work({ ...api, transport })
     return true
   } catch (error) {
-    runner.log.info(`${what} did not succeed: ${error instanceof Error ? error.message : 'unknown error'}`)
+    runner.log.info(`${what} did not succeed: ${messageOf(error)}`)
     return false
   } finally {
     clearTimeout(timer)

@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/errors.ts'
 import { interruptRevision } from '../../clients/control-plane/revisions.ts'
 import type { Revision } from '../../clients/control-plane/wire.ts'
 import { confirm } from '../../deploy/confirm.ts'
@@ -70,9 +71,7 @@ export async function explainFailure(run: DeployRun, accepted: Accepted, error: 
     runner.log.info(`Revision ${revisionId} was interrupted`)
   } catch (failure) {
     if (runner.signal.aborted) throw failure
-    runner.log.warning(
-      `Revision ${revisionId} could not be interrupted: ${failure instanceof Error ? failure.message : 'unknown error'}`,
-    )
+    runner.log.warning(`Revision ${revisionId} could not be interrupted: ${messageOf(failure)}`)
   }
 }
 
@@ -156,7 +155,7 @@ async function confirmAgain(run: DeployRun, accepted: Accepted, live: Live): Pro
     if (error instanceof DeployError || runner.signal.aborted) throw error
     // It was confirmed before the checks: an outage after them says nothing about the revision.
     runner.log.warning(
-      `Whether revision ${revisionId} still serves after the checks could not be read: ${error instanceof Error ? error.message : 'unknown error'}`,
+      `Whether revision ${revisionId} still serves after the checks could not be read: ${messageOf(error)}`,
     )
   }
 }

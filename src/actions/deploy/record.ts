@@ -1,3 +1,4 @@
+import { hintOf, messageOf } from '../../base/errors.ts'
 import type { Deployment, Revision } from '../../clients/control-plane/wire.ts'
 import { type Outcome, outcomeOf, reasonOf } from '../../deploy/errors.ts'
 import { Timeline } from '../../deploy/timeline.ts'
@@ -149,12 +150,4 @@ export class DeployRecord {
   #set(name: string, value: string | undefined): void {
     if (value !== undefined && value !== '') this.#runner.outputs.set(name, value)
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
-
-function hintOf(error: unknown): string | undefined {
-  return error instanceof Error && 'hint' in error && typeof error.hint === 'string' ? error.hint : undefined
 }

@@ -68,6 +68,9 @@ function revisionConfigOf(body: Mapping): Mapping {
   return isMapping(config) ? config : {}
 }
 
+/** Titles of the groups in which an artifact goes to the service; other requests are a line each. */
+const DELIVERIES = { archive: 'Upload the source', image: 'Push the image' } as const
+
 const NOTHING_BEFORE = {
   tellsActive: false,
   previousActive: undefined,
@@ -144,9 +147,8 @@ async function sendCreate(
   tools: ApplyTools,
 ): Promise<Accepted> {
   const { api, inputs, record, runner } = run
-  const { deployment, created } = await runner.log.group(`Create the deployment from ${plan.source}`, () =>
-    create(plan.body, inputs.settings.target, tools),
-  )
+  runner.log.info(`Creating the deployment from ${plan.source}`)
+  const { deployment, created } = await create(plan.body, inputs.settings.target, tools)
   if (!created) return sendInstead(run, deployment, artifact, tools)
   record.deployment(deployment, dashboardUrl(api, deployment))
   record.created(true)
@@ -154,7 +156,7 @@ async function sendCreate(
   const { revisionId, from } =
     plan.artifact === 'none'
       ? { revisionId: await firstRevision(deployment, tools, updateAfter(plan)), from: plan.revisionConfig }
-      : await runner.log.group(plan.artifact === 'archive' ? 'Upload the source' : 'Push the image', () =>
+      : await runner.log.group(DELIVERIES[plan.artifact], () =>
           artifact.deliver(deployment, {
             created: true,
             revisionConfig: plan.revisionConfig,
@@ -209,13 +211,13 @@ async function sendUpdate(
   const { record, runner } = run
   const { deployment } = plan
   const body = secrets === undefined ? plan.body : { ...plan.body, secrets }
-  const { revisionId, from } = await runner.log.group(
-    `Update deployment ${deployment.id} from ${plan.source}`,
-    async () =>
-      plan.artifact === 'none'
-        ? { revisionId: (await patch(deployment, body, tools)).revisionId, from: revisionConfigOf(body) }
-        : artifact.deliver(deployment, { created: false, revisionConfig: {}, body }),
-  )
+  runner.log.info(`Updating deployment ${deployment.id} from ${plan.source}`)
+  const { revisionId, from } =
+    plan.artifact === 'none'
+      ? { revisionId: (await patch(deployment, body, tools)).revisionId, from: revisionConfigOf(body) }
+      : await runner.log.group(DELIVERIES[plan.artifact], () =>
+          artifact.deliver(deployment, { created: false, revisionConfig: {}, body }),
+        )
   record.revision(revisionId)
   return {
     deploymentId: deployment.id,
@@ -249,9 +251,8 @@ async function sendRedeploy(
   }
   record.planned(plan)
   if (inputs.dryRun) return dryRun(run, plan)
-  const revisionId = await runner.log.group(`Redeploy revision ${wanted}`, () =>
-    redeploy(api, found, wanted, options),
-  )
+  runner.log.info(`Redeploying revision ${wanted}`)
+  const revisionId = await redeploy(api, found, wanted, options)
   record.revision(revisionId)
   return {
     deploymentId: found.id,

@@ -1,3 +1,4 @@
+import { hintOf } from '../../base/errors.ts'
 import { DeployError, outcomeOf, reasonOf } from '../../deploy/errors.ts'
 import { deploymentUrl } from '../../deploy/links.ts'
 import { mayRollBack, NoRollbackError, startRollback } from '../../deploy/rollback.ts'
@@ -76,8 +77,4 @@ async function verifyAgain(
     'verification-failed',
     `the older revision serves again, but ${report.failed} of ${report.checks.length} checks fail on it too`,
   )
-}
-
-function hintOf(error: unknown): string | undefined {
-  return error instanceof Error && 'hint' in error && typeof error.hint === 'string' ? error.hint : undefined
 }
