@@ -1,5 +1,4 @@
-import type { AgentDeployError } from '../base/errors.ts'
-import { firstLineOf } from '../base/errors.ts'
+import { type AgentDeployError, firstLineOf } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import { HttpError, RedirectError, RequestError } from '../http/errors.ts'
 import { DeployError } from './errors.ts'
